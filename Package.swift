@@ -206,7 +206,7 @@ let sources: [Target] = [
   program(
     "relay",
     [
-      "Credentials", "PrivateFiles", "ProgramOptions", "RelayOperation", "RelayServer",
+      "Credentials", "FamilyModel", "PrivateFiles", "ProgramOptions", "RelayOperation", "RelayServer",
       "RelayStore", "SQLiteStore", "ZeroMQ", logging, lifecycle,
     ]),
   program(

@@ -60,7 +60,7 @@ package struct FamilyMachines: Sendable {
     return !killed.contains(device)
   }
 
-  mutating func persist(_ changes: [RecordChange], of device: UInt32) {
+  package mutating func persist(_ changes: [RecordChange], of device: UInt32) {
     for change in changes {
       switch change {
       case .put(let record): disks[device, default: [:]][record.key] = record

@@ -1,10 +1,12 @@
 /// The private part of an event. The relay carries it as sealed bytes and cannot open it.
 ///
-/// Every case but `sealed`, the only one in the relay, is indirect: the others are ten times as
+/// The relay has only `sealed` and `erased`. Every other case is indirect, because it is ten times as
 /// large.
 public enum Content: Hashable, Sendable {
   /// Encoded bytes, sealed or not yet decoded.
   case sealed([UInt8])
+  /// The digest of sealed bytes that were erased. The signature of the event covers this digest.
+  case erased([UInt8])
   /// A complete question.
   indirect case question(Question)
   /// A text message.

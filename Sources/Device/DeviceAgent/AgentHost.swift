@@ -36,6 +36,8 @@ public actor AgentHost: Service {
     public var launcher: String?
     /// The law of all regions. All devices of a family should have the same table.
     public var regions: RegionTable
+    /// The time for which texts and closed questions stay; `nil`: for good.
+    public var retention: Milliseconds?
     /// A configuration for the devices of these credentials.
     public init(
       credentials: [Credential], directory: URL, apps: [AppID: [String]] = [:],
@@ -170,6 +172,10 @@ public actor AgentHost: Service {
 
   private func restore(_ credential: Credential) throws -> HostedDevice {
     let address = credential.address
+    if let retention = configuration.retention {
+      let count = try store.eraseContents(of: address, endedBy: .now - retention)
+      if count > 0 { logger.notice("contents erased", metadata: ["count": "\(count)"]) }
+    }
     // An observer compares all events with the cursors.
     if observer == nil {
       let device = try device(credential, try store.recordsAfterSnapshot(of: address))

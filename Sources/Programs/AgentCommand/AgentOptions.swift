@@ -71,6 +71,14 @@ public struct AgentOptions: ParsableArguments {
       valueName: "file"))
   public var regions: String?
 
+  /// The days for which contents stay; `nil`: for good.
+  @Option(
+    help: """
+      Days for which texts, and questions that were declined, cancelled or expired, stay. Each start \
+      erases older contents, and those of removed persons (default: never).
+      """)
+  public var retention: Int?
+
   /// The lowest level that is logged.
   @OptionGroup public var logging: LogOptions
 
@@ -84,6 +92,9 @@ public struct AgentOptions: ParsableArguments {
   public func validate() throws {
     guard script == nil || !interactive else {
       throw ValidationError("--interactive and --script exclude each other. Give one of them.")
+    }
+    guard 1...36_500 ~= retention ?? 1 else {
+      throw ValidationError("--retention takes 1 to 36500 days.")
     }
     guard !screen || script == nil && !interactive else {
       throw ValidationError(
@@ -146,6 +157,7 @@ public struct AgentOptions: ParsableArguments {
       credentials: credentials, directory: folder, apps: apps, manifests: manifests,
       regions: try RegionTable(file: regions))
     configuration.launcher = "/proc/self/exe"
+    configuration.retention = retention.map { .days($0) }
     configuration.secrets = self.credentials.map { URL(fileURLWithPath: $0) }
     let store = folder.appendingPathComponent("agent.sqlite").path
     if salvage { try salvageStore(store) }

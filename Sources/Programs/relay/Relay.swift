@@ -1,5 +1,6 @@
 import ArgumentParser
 import Credentials
+import FamilyModel
 import Foundation
 import Logging
 import PrivateFiles
@@ -81,6 +82,12 @@ struct Relay: AsyncParsableCommand {
       check off.
       """)
   var memoryLimit: Int?
+  @Option(
+    help: """
+      Days for which texts, and questions that were declined, cancelled or expired, stay in the store. \
+      Then their contents are erased (default: never).
+      """)
+  var retention: Int?
   @Flag(help: "Print one JSON line for each durable event: identifiers and sizes only.")
   var trace = false
   @Option(help: .hidden) var lanes: String?
@@ -100,6 +107,9 @@ struct Relay: AsyncParsableCommand {
     }
     guard 0...(1 << 30) ~= memoryLimit ?? 0 else {
       throw ValidationError("--memory-limit takes 0 or more megabytes.")
+    }
+    guard 1...36_500 ~= retention ?? 1 else {
+      throw ValidationError("--retention takes 1 to 36500 days.")
     }
     guard shards ?? 1 > 0 else { throw ValidationError("--shards must be 1 or more.") }
   }
@@ -136,8 +146,8 @@ struct Relay: AsyncParsableCommand {
     }
     let operatorFolder = operatorFolder.map { URL(fileURLWithPath: $0) } ?? folder
     let operators = try OperatorService(
-      relay, at: operatorFolder, store: path, version: Program.version, notifier: notifier,
-      logger: logger)
+      relay, at: operatorFolder, store: path, version: Program.version,
+      retention: retention.map { .days($0) }, notifier: notifier, logger: logger)
     let group = ServiceGroup(
       configuration: .init(
         services: [

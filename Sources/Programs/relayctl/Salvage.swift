@@ -32,6 +32,11 @@ struct Export: ParsableCommand {
     help: .init(
       "Leave out this family, to erase it. Repeat the option for more.", valueName: "family"))
   var without: [UInt64] = []
+  @Option(
+    help: .init(
+      "Erase the contents of this removed person, for example 7:3. Repeat the option for more.",
+      valueName: "family:person"))
+  var withoutPerson: [PersonName] = []
 
   func run() throws {
     let target = URL(fileURLWithPath: to)
@@ -45,7 +50,13 @@ struct Export: ParsableCommand {
     try PrivateFile.write(keys, to: target.appendingPathComponent("relay.json"))
     let store = try SQLiteEventStore(path: SalvageReport.store(in: to))
     defer { store.close() }
-    let result = try salvage.run(into: store, without: Set(without.map { FamilyID($0) }))
+    let erasure: PersonErasure
+    do { erasure = try PersonErasure(of: withoutPerson, in: salvage) } catch {
+      try FileManager.default.removeItem(at: target)
+      throw error
+    }
+    let result = try salvage.run(
+      into: store, without: Set(without.map { FamilyID($0) }), changing: erasure.erased)
     if let missing = without.first(where: { result.erased[FamilyID($0)] == nil }) {
       try FileManager.default.removeItem(at: target)
       throw ControlError("The store has no family \(missing). Check --without.")
@@ -55,7 +66,10 @@ struct Export: ParsableCommand {
     for (family, events) in result.erased.sorted(by: { $0.key < $1.key }) {
       print("\(events) events of family \(family.rawValue) are left out.")
     }
-    if !without.isEmpty { print("Delete '\(directory)' and its backups to erase them.".printable) }
+    if !withoutPerson.isEmpty { print("\(erasure.count) contents of removed persons are erased.") }
+    if !without.isEmpty || !withoutPerson.isEmpty {
+      print("Delete '\(directory)' and its backups to erase them.".printable)
+    }
     print("Next: relay --directory \(to)".printable)
   }
 }

@@ -112,6 +112,8 @@ public struct Metric: Sendable {
     counter("scrubbed_events", "scrubbedEvents", "Stored events that the scrub verified."),
     counter("scrub_damage", "scrubDamage", "Damaged events that the scrub found."),
     counter(
+      "erased_contents", "erasedContents", "Contents that were erased because of their age."),
+    counter(
       "damaged_families", "damagedFamilies", "Families with records that could not be read."),
   ]
 

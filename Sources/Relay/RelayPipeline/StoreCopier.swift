@@ -29,6 +29,14 @@ package struct StoreCopier: Sendable {
       try store.log(after: position, limit: limit, bytes: bytes)
     }
   }
+
+  /// Replaces the payloads of events. Waits for a commit under way, and delays the next one by a sync of
+  /// the disk.
+  ///
+  /// - Throws: `io` after the end of the commits, and the store's error.
+  package func replace(_ events: [Int: StoredEvent]) throws(StoreError) {
+    try committer.readUnlessClosed { store throws(StoreError) in try store.replace(events) }
+  }
 }
 
 extension Pipeline {

@@ -54,6 +54,8 @@ final class MeasuredStore: EventStore {
     try base.log(after: position, limit: limit, bytes: bytes)
   }
 
+  func replace(_ events: [Int: StoredEvent]) throws(StoreError) { try base.replace(events) }
+
   func openReader() throws(StoreError) -> (any EventReader)? {
     guard let reader = try base.openReader() else { return nil }
     return MeasuredReader(reader, meter)

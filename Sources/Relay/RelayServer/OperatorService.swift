@@ -1,7 +1,9 @@
+public import FamilyModel
 public import Foundation
 public import Logging
 import RelayOperation
 public import ServiceLifecycle
+import SystemClock
 import ZeroMQ
 
 /// The relay's answers to its operator, on a thread of their own.
@@ -32,6 +34,8 @@ public actor OperatorService: Service {
   private var backup: StoreBackup?
   private var scrub: StoreScrub
   private var shipping: LogShipping
+  /// `nil` in a relay that erases nothing.
+  private var retention: RetentionSweep?
   private let shutdown = AsyncStream.makeStream(of: Never.self)
 
   /// Creates the service of a relay.
@@ -40,9 +44,11 @@ public actor OperatorService: Service {
   ///   - directory: The folder of the socket.
   ///   - store: The path of its store.
   ///   - version: The relay's version.
+  ///   - retention: See ``RetentionSweep``; `nil` erases nothing.
   /// - Throws: `ZeroMQError` if the thread or the socket cannot be created.
   public init(
     _ relay: RelayService, at directory: URL, store: String, version: String,
+    retention: Milliseconds? = nil,
     notifier: ServiceNotifier = ServiceNotifier(), logger: Logger
   ) throws {
     self.relay = relay
@@ -53,6 +59,7 @@ public actor OperatorService: Service {
     self.logger = logger
     scrub = StoreScrub(relay.copier, logger)
     shipping = LogShipping(relay.copier)
+    self.retention = retention.map { RetentionSweep(relay.copier, keeping: $0, logger) }
     thread = try SocketThread(name: "operator")
     context = try Context()
     var options = SocketOptions()
@@ -83,13 +90,14 @@ public actor OperatorService: Service {
   private func check(_ now: MonotonicInstant) -> MonotonicInstant {
     backup?.advance()
     scrub.advance()
+    retention?.advance(at: .now)
     if now >= nextPulse {
       nextPulse = now + Self.pulse
       // An idle relay takes no turn, and then records none.
       relay.requestTurn()
       if relay.meter.statistics().isAlive { notifier.notify(.watchdog) }
     }
-    let next = min(nextPulse, scrub.due)
+    let next = min(nextPulse, scrub.due, retention?.due ?? nextPulse)
     guard let backup, backup.state.isUnderWay else { return next }
     return min(next, backup.due)
   }
@@ -118,6 +126,7 @@ public actor OperatorService: Service {
       statistics.process = .current
       statistics.counters["scrubbedEvents"] = scrub.events
       statistics.counters["scrubDamage"] = scrub.damage
+      statistics.counters["erasedContents"] = retention?.erased ?? 0
       statistics.lastBackup = backup?.state.completed
       statistics.lastSegment = shipping.completed
       return .statistics(statistics)

@@ -112,6 +112,10 @@ extension EventStore {
     throw .io("this engine ships no log")
   }
 
+  public func replace(_ events: [Int: StoredEvent]) throws(StoreError) {
+    throw .io("this engine erases nothing")
+  }
+
   /// All events and cursors of a family.
   public func load(_ family: FamilyID) throws(StoreError) -> StoredFamily {
     try load(family, after: 0)

@@ -21,4 +21,12 @@ public protocol StoreMaintenance {
   ///
   /// - Throws: `damaged` if a record of the part is damaged; `io` if the engine ships no log.
   func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart
+  /// Replaces the payloads of stored events, as a whole or not at all, to erase contents. The former
+  /// bytes are overwritten in the store, not in copies and logs.
+  ///
+  /// - Parameter events: The events with their new payloads, by their numbers in the log. All other
+  ///   parts are equal to the stored ones.
+  /// - Throws: `conflict` if the log has another event with this number; `io` if the engine erases
+  ///   nothing.
+  func replace(_ events: [Int: StoredEvent]) throws(StoreError)
 }

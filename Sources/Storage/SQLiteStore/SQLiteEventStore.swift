@@ -51,7 +51,7 @@ public final class SQLiteEventStore: EventStore {
   private let lock: FileLock?
   let queue: DatabaseQueue
   /// `nil` in a reader.
-  private let checkpointer: Checkpointer?
+  let checkpointer: Checkpointer?
   var heads: HeadCache
   var lastRow: Int64 = 0
   /// The copy under way.

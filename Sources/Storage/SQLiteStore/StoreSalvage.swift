@@ -61,9 +61,12 @@ public final class StoreSalvage {
   /// - Parameters:
   ///   - target: An empty store that receives what is whole.
   ///   - erased: Families of which the target receives nothing. Their damage is no loss.
+  ///   - change: Receives each whole event with its number in the log, and returns the event that the
+  ///     target receives.
   /// - Throws: The error of the target, or of a disk that cannot be read.
   public func run(
-    into target: (any EventStore)? = nil, without erased: Set<FamilyID> = []
+    into target: (any EventStore)? = nil, without erased: Set<FamilyID> = [],
+    changing change: (_ number: Int, _ event: StoredEvent) -> StoredEvent = { $1 }
   ) throws(StoreError) -> Result {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
@@ -82,7 +85,7 @@ public final class StoreSalvage {
           }
           guard families.continues(with: event) else { continue }
           result.events += 1
-          batch.events.append(event)
+          batch.events.append(change(Int(row), event))
           guard batch.events.count == Self.eventsPerCommit else { continue }
           try target?.commit(batch)
           batch.removeAll()

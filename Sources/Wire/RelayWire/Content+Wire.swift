@@ -8,6 +8,7 @@ extension Content {
     var message = PBContent()
     switch self {
     case .sealed(let bytes): return bytes
+    case .erased: return []
     case .question(let question): message.question = question.wire
     case .text(let text): message.text = text
     case .contact(let handle, let known):

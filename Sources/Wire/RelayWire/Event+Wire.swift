@@ -1,3 +1,4 @@
+import FamilyCore
 public import FamilyModel
 import Foundation
 import SwiftProtobuf
@@ -118,6 +119,7 @@ extension Event {
     message.at = at.milliseconds
     if let signature { message.signature = signature.wire }
     message.hash = hash.wire
+    if case .erased(let digest) = body.content { message.erased = Data(digest) }
     switch body {
     case .rosterChanged(let roster): message.rosterChanged = roster.wire
     case .limitsChanged(let child, let on):
@@ -193,6 +195,13 @@ extension Event {
   }
 
   private static func body(_ message: PBEvent) throws(Problem) -> Body {
+    let body = try whole(message)
+    guard !message.erased.isEmpty else { return body }
+    guard message.erased.count == 32, body.content == .sealed([]) else { throw .malformed }
+    return body.replacing(.erased([UInt8](message.erased)))
+  }
+
+  private static func whole(_ message: PBEvent) throws(Problem) -> Body {
     switch message.body {
     case .rosterChanged(let roster): return .rosterChanged(try Roster(roster))
     case .limitsChanged(let limits):

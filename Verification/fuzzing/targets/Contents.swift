@@ -3,7 +3,7 @@ import FamilyModel
 /// The kinds of contents. The compiler asks for a case, and for values, when a kind is added.
 enum ContentKind: CaseIterable {
   case sealed, question, text, contact, contactName, account, withdrawal, ageMemory, ageSettings
-  case apps, webRules, communicationSafety
+  case apps, webRules, communicationSafety, erased
 
   init(_ content: Content) {
     self =
@@ -20,6 +20,7 @@ enum ContentKind: CaseIterable {
       case .apps: .apps
       case .webRules: .webRules
       case .communicationSafety: .communicationSafety
+      case .erased: .erased
       }
   }
 
@@ -35,6 +36,7 @@ enum ContentKind: CaseIterable {
     case .withdrawal: .withdrawal(input.withdrawal())
     case .ageMemory: .ageMemory(input.app(), input.isRare(4) ? nil : input.ageAnswer())
     case .ageSettings: .ageSettings(input.ageSettings())
+    case .erased: .erased((0..<32).map { _ in input.byte() })
     case .apps: .apps(input.array(Limits.listedApps) { $0.listedApp() })
     case .webRules: .webRules(input.webRules())
     case .communicationSafety: .communicationSafety(input.any(CommunicationSafety.allCases))

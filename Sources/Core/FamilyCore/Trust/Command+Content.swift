@@ -6,7 +6,16 @@ extension Content {
   /// The digest that a proof of the passcode covers; empty for a content that is not sealed, in a
   /// family without keys.
   func proofDigest(_ digest: ([UInt8]) -> [UInt8]) -> [UInt8] {
-    if case .sealed(let bytes) = self { digest(bytes) } else { [] }
+    switch self {
+    case .sealed(let bytes): digest(bytes)
+    case .erased(let digest): digest
+    default: []
+    }
+  }
+
+  /// The digest that a signature covers. An erased content has nothing else.
+  func signedDigest(_ digest: ([UInt8]) -> [UInt8], _ bytes: (Content) -> [UInt8]) -> [UInt8] {
+    if case .erased(let digest) = self { digest } else { digest(bytes(self)) }
   }
 }
 
@@ -122,7 +131,7 @@ extension Event.Body {
   }
 
   /// The body with another content.
-  func replacing(_ content: Content) -> Event.Body {
+  package func replacing(_ content: Content) -> Event.Body {
     switch self {
     case .accountChanged(let person, _): .accountChanged(person, content)
     case .asked(let header, _): .asked(header, content)

@@ -15,8 +15,9 @@ extension EventVerifier {
   /// - Returns: `false` if the event does not continue the chain; the event then changes nothing.
   mutating func append(_ event: Event) -> Bool {
     let head = head(event.audience)
-    guard event.previous == head.seq, event.seq > head.seq, event.hash == hash(event, after: head)
-    else { return false }
+    guard event.previous == head.seq, event.seq > head.seq, continues(event, after: head) else {
+      return false
+    }
     chains[event.audience, default: AudienceChain()].append(event.position)
     if event.audience == .family { deferred.release(familyUpTo: event.seq) }
     releaseFitting()
@@ -32,6 +33,12 @@ extension EventVerifier {
   /// The hash of an event after a position.
   func hash(_ event: Event, after position: ChainPosition) -> ChainHash {
     event.hash(after: position.hash, in: family) { vault.digest($0) }
+  }
+
+  /// Whether the event's hash follows the position. The hash of an erased content cannot be computed:
+  /// the device believes the relay, and the next signed event that names a later position proves it.
+  private func continues(_ event: Event, after position: ChainPosition) -> Bool {
+    event.body.isErased || event.hash == hash(event, after: position)
   }
 
   /// The relation of a position to the audience's chain.
@@ -54,7 +61,7 @@ extension EventVerifier {
     var chain = chains[audience] ?? AudienceChain()
     for (position, event) in all.sorted(by: { $0.0.seq < $1.0.seq })
     where position.seq > chain.head.seq {
-      if let event, event.hash != hash(event, after: chain.head) { continue }
+      if let event, !continues(event, after: chain.head) { continue }
       chain.append(position)
     }
     chains[audience] = chain

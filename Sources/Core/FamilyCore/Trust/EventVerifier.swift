@@ -315,6 +315,10 @@ struct EventVerifier: Sendable {
     default: break
     }
     guard let content = event.body.content else { return .verified(event) }
+    // The relay could otherwise take back a withdrawal by erasing it.
+    if event.body.isErased {
+      return event.body.mayBeErased ? .verified(event) : .rejected(.cannotOpen)
+    }
     guard let name = vault.keyName(of: content) else { return .rejected(.cannotOpen) }
     guard let secret = ring.secret(name, event.audience) else {
       return .deferred(.key(event.audience, name))

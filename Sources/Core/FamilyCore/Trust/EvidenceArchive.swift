@@ -75,7 +75,7 @@ struct EvidenceArchive: Sendable {
     case .contactChanged, .withdrawn, .decided: archive(event, name)
     case .answeredInPerson(let header, let content, let decision, let proof):
       keys[header.id] = name
-      let digest = Content.sealed(vault.digest(vault.bytes(of: content)))
+      let digest = Content.sealed(content.signedDigest({ vault.digest($0) }, vault.bytes))
       var short = event
       short.body = .answeredInPerson(header, digest, decision, proof: proof)
       archive(short, name)

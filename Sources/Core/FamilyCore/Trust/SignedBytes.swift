@@ -19,7 +19,7 @@ package enum SignedBytes {
   ) -> [UInt8] {
     of(
       body, command, in: family, audience, by: signer, knowing: known, question: question,
-      hiddenDigest: { digest($0.hiddenBytes) }, contentDigest: { digest(bytes($0)) })
+      hiddenDigest: { digest($0.hiddenBytes) }, contentDigest: { $0.signedDigest(digest, bytes) })
   }
 
   /// The bytes of an event, for callers that have digests in place of the digested values.

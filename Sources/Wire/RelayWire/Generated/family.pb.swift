@@ -1576,6 +1576,13 @@ nonisolated struct PBEvent: @unchecked Sendable {
     set {_uniqueStorage()._hash = newValue}
   }
 
+  /// The digest of a content that was erased, 32 bytes. The content is then empty. A reader verifies
+  /// the signature with the digest, and believes the hash.
+  var erased: Data {
+    get {_storage._erased}
+    set {_uniqueStorage()._erased = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required.
@@ -3748,7 +3755,7 @@ nonisolated extension PBJoinRequest: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Event"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{2}\u{10}invited\0\u{3}join_requested\0\u{2}w\u{1}opaque\0\u{3}settings_changed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seq\0\u{1}previous\0\u{1}audience\0\u{1}command\0\u{1}device\0\u{1}at\0\u{4}\u{4}roster_changed\0\u{3}limits_changed\0\u{3}account_changed\0\u{1}asked\0\u{1}reminded\0\u{1}cancelled\0\u{1}decided\0\u{1}posted\0\u{3}contact_changed\0\u{3}passcode_changed\0\u{3}answered_in_person\0\u{1}withdrawn\0\u{4}\u{13}age_noted\0\u{3}age_set\0\u{4}\u{13}keys_shared\0\u{1}signature\0\u{1}hash\0\u{1}complained\0\u{1}beat\0\u{1}erased\0\u{2}\u{f}invited\0\u{3}join_requested\0\u{2}w\u{1}opaque\0\u{3}settings_changed\0")
 
   fileprivate class _StorageClass {
     var _seq: UInt64 = 0
@@ -3760,6 +3767,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
     var _body: PBEvent.OneOf_Body?
     var _signature: PBSignature? = nil
     var _hash: Data = Data()
+    var _erased: Data = Data()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3779,6 +3787,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
       _body = source._body
       _signature = source._signature
       _hash = source._hash
+      _erased = source._erased
     }
   }
 
@@ -4011,6 +4020,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
             _storage._body = .beat(v)
           }
         }()
+        case 65: try { try decoder.decodeSingularBytesField(value: &_storage._erased) }()
         case 80: try {
           var v: PBInvitation?
           var hadOneofValue = false
@@ -4171,6 +4181,12 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         guard case .beat(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularBoolField(value: v, fieldNumber: 64)
       }()
+      default: break
+      }
+      if !_storage._erased.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._erased, fieldNumber: 65)
+      }
+      switch _storage._body {
       case .invited?: try {
         guard case .invited(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
@@ -4207,6 +4223,7 @@ nonisolated extension PBEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
         if _storage._body != rhs_storage._body {return false}
         if _storage._signature != rhs_storage._signature {return false}
         if _storage._hash != rhs_storage._hash {return false}
+        if _storage._erased != rhs_storage._erased {return false}
         return true
       }
       if !storagesAreEqual {return false}

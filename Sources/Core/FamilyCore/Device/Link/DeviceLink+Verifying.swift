@@ -86,7 +86,8 @@ extension DeviceLink {
     } else if event.body.takesPermission && event.device != address.device {
       kept.add(event)
     }
-    if event.commandName?.device == address.device { statements.add(event) }
+    // An erased statement cannot be sealed again.
+    if event.commandName?.device == address.device, !event.body.isErased { statements.add(event) }
     if case .rosterChanged(let roster) = event.body, roster.device(address.device) != nil {
       joined = joined ?? event.at
     }
