@@ -206,7 +206,8 @@ let sources: [Target] = [
   program(
     "relay",
     [
-      "Credentials", "FamilyModel", "PrivateFiles", "ProgramOptions", "RelayOperation", "RelayServer",
+      "Credentials", "FamilyModel", "PrivateFiles", "ProgramOptions", "RelayOperation",
+      "RelayServer",
       "RelayStore", "SQLiteStore", "ZeroMQ", logging, lifecycle,
     ]),
   program(

@@ -30,6 +30,9 @@ public final class RelayProcess: Sendable {
     guard !output.fileHandleForReading.availableData.isEmpty else { throw Ended() }
   }
 
+  /// A relay ends with the measurement that started it, also after an error.
+  deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
   /// The relay ended before it was ready. Its standard error states the reason.
   public struct Ended: Error, CustomStringConvertible {
     /// The error for a person.
