@@ -69,7 +69,10 @@ class Family:
     # The guardians' phone
 
     def choose_guardian(self, index: int) -> None:
-        self.page.locator("#guardian-caption [role=tab]").nth(index).click()
+        tab = self.page.locator("#guardian-caption [role=tab]").nth(index)
+        tab.click()
+        # The page draws the other guardian's device together with the tab.
+        expect(tab).to_have_attribute("aria-selected", "true")
 
     def open_cards(self) -> Locator:
         return self.guardian.locator(".question-card[data-state=open]")
