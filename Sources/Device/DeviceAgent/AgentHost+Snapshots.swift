@@ -22,9 +22,7 @@ extension AgentHost {
       let (configuration, verified) = (configuration, verified)
       Task.detached(priority: .utility) { [weak self] in
         let device = Self.device(credential, records, configuration, verified)
-        // A device that ignores the former snapshot needs all its events, as at a start.
-        let snapshot = device.link.hasIgnoredSnapshot ? nil : device.link.newSnapshot
-        await self?.madeSnapshot(snapshot, number, of: address)
+        await self?.madeSnapshot(device.link.newSnapshot, number, of: address)
       }
     }
   }

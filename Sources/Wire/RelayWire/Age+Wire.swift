@@ -60,14 +60,6 @@ func wire(_ app: AppID, _ answer: AgeAnswer?) -> PBAgeMemory {
   }
 }
 
-func setAge(_ person: PersonID, _ content: Content, _ proof: [UInt8]) -> PBSetAge {
-  .with {
-    $0.person = person.rawValue
-    $0.content = Data(content.bytes)
-    $0.proof = Data(proof)
-  }
-}
-
 func ageMemory(_ wire: PBAgeMemory) throws(Problem) -> Content {
   guard wire.app.utf8.count <= Limits.identifierBytes else { throw .tooLarge }
   guard wire.hasAnswer else { return .ageMemory(AppID(wire.app), nil) }

@@ -145,9 +145,9 @@ extension Event {
     case .withdrawn(let child, let content): message.withdrawn = RelayWire.wire(child, content)
     case .ageNoted(let person, let content): message.ageNoted = RelayWire.wire(person, content)
     case .ageSet(let person, let content, let proof):
-      message.ageSet = setAge(person, content, proof)
+      message.ageSet = PBSetAge(person, content, proof)
     case .settingsChanged(let child, let content, let proof):
-      message.settingsChanged = changeSettings(child, content, proof)
+      message.settingsChanged = PBChangeSettings(child, content, proof)
     case .keysShared(let wraps): message.keysShared = RelayWire.wire(audience, wraps)
     case .complained(let keys): message.complained = RelayWire.wire(audience, keys)
     case .beat: message.beat = true
@@ -244,9 +244,8 @@ extension Event {
         PersonID(noted.person),
         try Content(carried: noted.content, limit: Limits.accountContentBytes))
     case .ageSet(let set):
-      return .ageSet(
-        PersonID(set.person), try Content(carried: set.content, limit: Limits.accountContentBytes),
-        proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
+      let (person, content, proof) = try set.parts
+      return .ageSet(person, content, proof: proof)
     case .settingsChanged(let changed):
       let (child, content, proof) = try changed.parts
       return .settingsChanged(child, content, proof: proof)

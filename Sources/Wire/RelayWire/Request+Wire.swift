@@ -166,9 +166,9 @@ extension Command {
       case .noteAge(let person, let content):
         message.noteAge = RelayWire.wire(person, content)
       case .setAge(let person, let content, let proof):
-        message.setAge = RelayWire.setAge(person, content, proof)
+        message.setAge = PBSetAge(person, content, proof)
       case .changeSettings(let child, let content, let proof):
-        message.changeSettings = RelayWire.changeSettings(child, content, proof)
+        message.changeSettings = PBChangeSettings(child, content, proof)
       case .shareKeys(let audience, let wraps):
         message.shareKeys = RelayWire.wire(audience, wraps)
       case .complain(let audience, let keys):
@@ -220,9 +220,8 @@ extension Command {
         PersonID(noted.person),
         try Content(carried: noted.content, limit: Limits.accountContentBytes))
     case .setAge(let set):
-      self = .setAge(
-        PersonID(set.person), try Content(carried: set.content, limit: Limits.accountContentBytes),
-        proof: set.proof.isEmpty ? [] : try Wire.signatureBytes(set.proof))
+      let (person, content, proof) = try set.parts
+      self = .setAge(person, content, proof: proof)
     case .changeSettings(let changed):
       let (child, content, proof) = try changed.parts
       self = .changeSettings(child, content, proof: proof)

@@ -2,16 +2,25 @@ import FamilyModel
 import Foundation
 import SwiftProtobuf
 
-func changeSettings(_ child: PersonID, _ content: Content, _ proof: [UInt8]) -> PBChangeSettings {
-  .with {
-    $0.person = child.rawValue
-    $0.content = Data(content.bytes)
-    $0.proof = Data(proof)
-  }
+/// A change of a person's settings, with a proof if the child's own device sends the change.
+protocol ProvenChange: SwiftProtobuf.Message {
+  var person: UInt32 { get set }
+  var content: Data { get set }
+  var proof: Data { get set }
 }
 
-extension PBChangeSettings {
-  /// The child, the sealed setting, and the proof.
+extension PBSetAge: ProvenChange {}
+extension PBChangeSettings: ProvenChange {}
+
+extension ProvenChange {
+  init(_ person: PersonID, _ content: Content, _ proof: [UInt8]) {
+    self.init()
+    self.person = person.rawValue
+    self.content = Data(content.bytes)
+    self.proof = Data(proof)
+  }
+
+  /// The person, the sealed settings, and the proof.
   var parts: (PersonID, Content, proof: [UInt8]) {
     get throws(Problem) {
       (

@@ -179,6 +179,13 @@ extension World {
     func digest(_ content: Content) -> [UInt8] {
       if case .sealed(let bytes) = content { FakeVault.digest(bytes) } else { [] }
     }
+    func childProof(_ child: PersonID, _ content: Content) -> [UInt8]? {
+      guard member.person(of: identity).map({ $0.id == child && $0.role == .child }) ?? false
+      else { return nil }
+      return proof(
+        InPerson.signedBytes(
+          family: member.family, command: id, child: child, content: digest(content)))
+    }
     switch command {
     case .answerInPerson(let header, let content, let choice, _):
       let message = InPerson.signedBytes(
@@ -187,20 +194,12 @@ extension World {
       command = .answerInPerson(header, content, choice: choice, proof: proof(message))
       isWrong = true
     case .setAge(let child, let content, _):
-      let isOwnOfChild =
-        member.person(of: identity).map { $0.id == child && $0.role == .child } ?? false
-      guard isOwnOfChild else { return }
-      let message = InPerson.signedBytes(
-        family: member.family, command: id, child: child, content: digest(content))
-      command = .setAge(child, content, proof: proof(message))
+      guard let proof = childProof(child, content) else { return }
+      command = .setAge(child, content, proof: proof)
       isWrong = true
     case .changeSettings(let child, let content, _):
-      let isOwnOfChild =
-        member.person(of: identity).map { $0.id == child && $0.role == .child } ?? false
-      guard isOwnOfChild else { return }
-      let message = InPerson.signedBytes(
-        family: member.family, command: id, child: child, content: digest(content))
-      command = .changeSettings(child, content, proof: proof(message))
+      guard let proof = childProof(child, content) else { return }
+      command = .changeSettings(child, content, proof: proof)
       isWrong = true
     default: break
     }

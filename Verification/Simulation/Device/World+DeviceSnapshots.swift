@@ -7,9 +7,8 @@ extension World {
   /// meanwhile.
   func makeSnapshot(_ number: UInt64, of device: SimulatedDevice, _ index: Int) {
     let copy = restored(device, device.disk.records().withoutCovered, IDSource(seed: 1))
-    let snapshot = copy.link.hasIgnoredSnapshot ? nil : copy.link.newSnapshot
     queue.schedule(
-      .snapshotMade(index, life: device.life, number, snapshot),
+      .snapshotMade(index, life: device.life, number, copy.link.newSnapshot),
       at: now + .milliseconds(700))
   }
 

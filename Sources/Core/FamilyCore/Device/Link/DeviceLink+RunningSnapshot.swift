@@ -15,9 +15,11 @@ struct RequestedSnapshot: Sendable {
 /// - *Requested* → (made, and the store has the covered events only) *none*, stored.
 /// - *Requested* → (an event up to its position is stored or read again) *none*.
 extension DeviceLink {
-  /// The snapshot that this start has made, which the next step stores.
+  /// The snapshot that this start has made, which the next step stores; `nil` without one. A device that
+  /// ignores its former snapshot needs all its events first.
   public var newSnapshot: [UInt8]? {
-    if case .put(.snapshot(let bytes)) = snapshotChange { bytes } else { nil }
+    guard !hasIgnoredSnapshot, case .put(.snapshot(let bytes)) = snapshotChange else { return nil }
+    return bytes
   }
 
   /// Requests a snapshot if enough events follow the newest one.
