@@ -42,8 +42,8 @@ struct NaivePowerLoss {
 
   /// The sectors of `new` that differ from `old`.
   private static func differing(_ old: [UInt8], _ new: [UInt8]) -> [Range<Int>] {
-    stride(from: 0, to: new.count, by: SectorComparison.sector).map { start in
-      start..<min(start + SectorComparison.sector, new.count)
+    stride(from: 0, to: new.count, by: DiskRecord.sector).map { start in
+      start..<min(start + DiskRecord.sector, new.count)
     }.filter { $0.upperBound > old.count || old[$0] != new[$0] }
   }
 

@@ -17,8 +17,7 @@ private final class TestDisk {
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    power = PowerLoss(
-      folder: folder, journal: folder.appendingPathComponent("process.journal"))
+    power = PowerLoss(journal: folder.appendingPathComponent("process.journal"))
     try start()
   }
 
@@ -36,7 +35,8 @@ private final class TestDisk {
   func start(_ names: [String] = []) throws {
     try power.absorbJournal()
     let journal = try FileDescriptor.open(
-      FilePath(power.journal.path), .writeOnly, options: [.append])
+      FilePath(power.journal.path), .writeOnly, options: [.create, .append],
+      permissions: [.ownerReadWrite])
     before = try journal.size()
     writer = DiskJournalWriter(descriptor: journal)
     numbers = [:]
@@ -47,33 +47,37 @@ private final class TestDisk {
     if let number = numbers[name] { return number }
     let number = numbers.count
     numbers[name] = number
-    let record = DiskRecord(operation: .name, file: 0, database: number, offset: 0)
-    let path = Array(file(0, of: name).path.utf8)
-    try path.withUnsafeBytes { try writer!.append(record, $0) }
+    let record = DiskRecord(operation: .name, file: 0, database: number)
+    try writer!.append(record, Array(file(0, of: name).path.utf8))
     return number
   }
 
   var mark: Int { before + writer!.size }
 
-  func record(
-    _ operation: DiskOperation, _ index: Int, of name: String, at offset: Int = 0,
-    _ bytes: [UInt8]? = nil
-  ) throws {
-    let record = DiskRecord(
-      operation: operation, file: index, database: try number(of: name), offset: offset)
-    if let bytes {
-      try bytes.withUnsafeBytes { try writer!.append(record, $0) }
-    } else {
-      try writer!.append(record)
-    }
+  func record(_ operation: DiskOperation, _ index: Int, of name: String, at offset: Int = 0) throws
+  {
+    try writer!.append(
+      DiskRecord(
+        operation: operation, file: index, database: try number(of: name), offset: offset))
   }
 
   func write(_ index: Int, _ bytes: [UInt8]?, _ offset: Int, of name: String = "a.sqlite") throws {
-    try record(bytes == nil ? .truncate : .write, index, of: name, at: offset, bytes)
+    let path = FilePath(file(index, of: name).path)
+    if !FileManager.default.fileExists(atPath: path.string) {
+      try record(.create, index, of: name)
+    }
     let descriptor = try FileDescriptor.open(
-      FilePath(file(index, of: name).path), .writeOnly, options: [.create],
-      permissions: [.ownerReadWrite])
+      path, .readWrite, options: [.create], permissions: [.ownerReadWrite])
     defer { try? descriptor.close() }
+    var record = DiskRecord(
+      operation: bytes == nil ? .truncate : .write, file: index, database: try number(of: name),
+      offset: offset)
+    (record.extent, record.size) = (bytes?.count ?? 0, try descriptor.size())
+    let sectors = record.sectors
+    let end = min(record.size, sectors.upperBound * DiskRecord.sector)
+    var former = [UInt8](repeating: 0, count: max(0, end - record.begin))
+    try former.withUnsafeMutableBytes { try descriptor.fill($0, at: record.begin) }
+    try writer!.append(record, former)
     if let bytes {
       try descriptor.writeAll(toAbsoluteOffset: Int64(offset), bytes)
     } else {

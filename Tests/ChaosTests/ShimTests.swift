@@ -29,7 +29,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let control = try Control(folder.appendingPathComponent("control"))
     control.setErrors(operations, chance: 1, seed: seed)
-    let power = PowerLoss(folder: folder, journal: folder.appendingPathComponent("journal"))
+    let power = PowerLoss(journal: folder.appendingPathComponent("journal"))
     let file = folder.appendingPathComponent("a.sqlite")
     let result = try await Subprocess.run(
       .name("perl"), arguments: ["-e", Self.script, file.path],

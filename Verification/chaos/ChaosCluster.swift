@@ -54,8 +54,7 @@ final class ChaosCluster: Sendable {
     var power: [String: PowerLoss] = [:]
     for name in names {
       controls[name] = try Control(folder.appendingPathComponent("\(name).control"))
-      power[name] = PowerLoss(
-        folder: Self.disk(name, layout), journal: folder.appendingPathComponent("\(name).journal"))
+      power[name] = PowerLoss(journal: folder.appendingPathComponent("\(name).journal"))
     }
     self.proxy = proxy
     self.links = links

@@ -4,26 +4,47 @@ import SystemPackage
 /// The operations in the journal of a process's disk, as in ChaosShim.h.
 enum DiskOperation: UInt8 {
   case write = 1
-  case truncate, sync, remove, name, forget
+  case truncate, sync, remove, name, forget, create
 }
 
-/// A record of the journal without its bytes.
-struct DiskRecord {
+/// A record of the journal without its body.
+struct DiskRecord: Equatable {
   static let magic: UInt32 = 0x4348_4154
   /// The bytes of a record before its body.
-  static let header = 24
+  static let header = 48
+  static let sector = 512
 
   var operation: DiskOperation
   /// The index of the file's suffix in `PowerLoss.suffixes`.
   var file: Int
   /// The number of the database. A `name` record states its path.
   var database: Int
-  var offset: Int
+  var offset = 0
+  /// The written bytes.
+  var extent = 0
+  /// The size of the file before the operation.
+  var size = 0
+  /// The bytes of the body.
   var length = 0
   /// The position of the record in the journal.
   var position = 0
+
   /// The position of the body in the journal.
   var body: Range<Int> { position + Self.header..<position + Self.header + length }
+  /// The position of the next record.
+  var end: Int { body.upperBound.roundedUp(to: 8) }
+  /// The first byte whose former content the body has.
+  var begin: Int { offset / Self.sector * Self.sector }
+  /// The sectors that a write or a truncation may change.
+  var sectors: Range<Int> {
+    let end = operation == .truncate ? max(offset, size) : offset + extent
+    return offset / Self.sector..<max(end.roundedUp(to: Self.sector), begin) / Self.sector
+  }
+}
+
+extension Int {
+  /// The next multiple of the number.
+  func roundedUp(to multiple: Int) -> Int { (self + multiple - 1) / multiple * multiple }
 }
 
 /// Reads a journal from its start, in bounded memory.
@@ -34,6 +55,7 @@ struct DiskJournalReader {
   /// The bytes of the journal from `windowStart` on.
   private var window: [UInt8]
   private var windowStart: Int
+  private var generation: UInt64?
 
   init(_ descriptor: FileDescriptor) throws {
     self.descriptor = descriptor
@@ -42,10 +64,9 @@ struct DiskJournalReader {
     windowStart = -FileDescriptor.chunk
   }
 
-  /// Reads the next record. Only the last record can be torn by a kill, because each start of a
-  /// process begins a new journal.
+  /// Reads the next record.
   ///
-  /// - Returns: `nil` at the end, at a torn record, or at bytes that are no record.
+  /// - Returns: `nil` at the end, and at bytes that are no record or one of another generation.
   mutating func next() throws -> DiskRecord? {
     guard position + DiskRecord.header <= size else { return nil }
     if position < windowStart || position + DiskRecord.header > windowStart + window.count {
@@ -53,19 +74,23 @@ struct DiskJournalReader {
       try window.withUnsafeMutableBytes { try descriptor.fill($0, at: windowStart) }
     }
     let at = position - windowStart
-    let found = window.withUnsafeBytes { bytes -> DiskRecord? in
-      guard bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self) == DiskRecord.magic,
-        let operation = DiskOperation(rawValue: bytes[at + 4])
-      else { return nil }
-      return DiskRecord(
-        operation: operation, file: Int(bytes[at + 5]),
-        database: Int(bytes.loadUnaligned(fromByteOffset: at + 6, as: UInt16.self)),
-        offset: Int(bytes.loadUnaligned(fromByteOffset: at + 8, as: Int64.self)),
-        length: Int(bytes.loadUnaligned(fromByteOffset: at + 16, as: UInt64.self)),
+    let (found, generation) = window.withUnsafeBytes { bytes -> (DiskRecord?, UInt64) in
+      func field<T: FixedWidthInteger>(_ offset: Int) -> T {
+        bytes.loadUnaligned(fromByteOffset: at + offset, as: T.self)
+      }
+      guard field(0) == DiskRecord.magic, let operation = DiskOperation(rawValue: field(4)) else {
+        return (nil, 0)
+      }
+      let record = DiskRecord(
+        operation: operation, file: Int(field(5) as UInt8), database: Int(field(6) as UInt16),
+        offset: field(16), extent: field(24), size: field(32), length: field(40),
         position: position)
+      return (record, field(8))
     }
-    guard let found, found.body.upperBound <= size else { return nil }
-    position = found.body.upperBound
+    guard let found, found.body.upperBound <= size, generation == self.generation ?? generation
+    else { return nil }
+    self.generation = generation
+    position = found.end
     return found
   }
 
@@ -77,20 +102,24 @@ struct DiskJournalReader {
   }
 }
 
-/// Appends records to a journal.
+/// Appends records to a new journal.
 struct DiskJournalWriter {
   let descriptor: FileDescriptor
+  var generation: UInt64 = 1
   private(set) var size = 0
 
-  mutating func append(_ record: DiskRecord, _ bytes: UnsafeRawBufferPointer? = nil) throws {
-    var header = Data()
-    withUnsafeBytes(of: DiskRecord.magic) { header += $0 }
-    header += [record.operation.rawValue, UInt8(record.file)]
-    withUnsafeBytes(of: UInt16(record.database)) { header += $0 }
-    withUnsafeBytes(of: Int64(record.offset)) { header += $0 }
-    withUnsafeBytes(of: UInt64(bytes?.count ?? 0)) { header += $0 }
-    try descriptor.writeAll(header)
-    if let bytes { try descriptor.writeAll(bytes) }
-    size += header.count + (bytes?.count ?? 0)
+  mutating func append(_ record: DiskRecord, _ body: [UInt8] = []) throws {
+    var bytes = Data()
+    func add<T: FixedWidthInteger>(_ value: T) { withUnsafeBytes(of: value) { bytes += $0 } }
+    add(DiskRecord.magic)
+    add(record.operation.rawValue)
+    add(UInt8(record.file))
+    add(UInt16(record.database))
+    add(generation)
+    for field in [record.offset, record.extent, record.size, body.count] { add(field) }
+    bytes += body
+    bytes += Data(count: bytes.count.roundedUp(to: 8) - bytes.count)
+    try descriptor.writeAll(bytes)
+    size += bytes.count
   }
 }

@@ -12,21 +12,28 @@ struct chaos_control {
 };
 
 enum chaos_operation {
-  CHAOS_WRITE = 1,      // `length` bytes follow.
-  CHAOS_TRUNCATE = 2,   // To `offset` bytes.
-  CHAOS_SYNC = 3,       // The records before `offset` of the journal are durable.
-  CHAOS_REMOVE = 4,     // The file is removed.
-  CHAOS_NAME = 5,       // A database of `offset` bytes has a number; its path follows: `length` bytes.
-  CHAOS_FORGET = 6,     // A failed sync: later syncs leave out the records before `offset`.
+  CHAOS_WRITE = 1,     // `extent` bytes at `offset`. The body has the former bytes of their sectors.
+  CHAOS_TRUNCATE = 2,  // To `offset` bytes. The body has the former bytes from that sector on.
+  CHAOS_SYNC = 3,      // The records of the file before `offset` of the journal are durable.
+  CHAOS_REMOVE = 4,    // The file is removed.
+  CHAOS_NAME = 5,      // A database has a number; the body is its path.
+  CHAOS_FORGET = 6,    // A failed sync: later syncs leave out the records before `offset`.
+  CHAOS_CREATE = 7,    // The file is new, and exists durably from its next sync on.
 };
 
+enum { chaos_sector = 512 };
+
 // A record of the journal CHAOS_JOURNAL. An operation is recorded before it is carried out, a sync
-// after it.
+// after it. With nothing unsynced, the journal begins again with another generation. The journal
+// ends before the first record of another generation.
 struct chaos_record {
-  uint32_t magic;
+  uint32_t magic;      // Written last.
   uint8_t operation;
-  uint8_t file;       // 0 the database, 1 its write-ahead log, 2 its rollback journal
-  uint16_t database;  // The number of the database in this process.
+  uint8_t file;        // 0 the database, 1 its write-ahead log, 2 its rollback journal
+  uint16_t database;   // The number of the database in this process.
+  uint64_t generation;
   int64_t offset;
-  uint64_t length;
+  int64_t extent;
+  int64_t size;        // The size of the file before the operation.
+  uint64_t length;     // The bytes of the body, which follows, padded to eight bytes.
 };
