@@ -207,11 +207,12 @@ struct ChaosRun: Sendable {
     _ log: RunLog
   ) -> [Workload] {
     let members = Dictionary(grouping: devices.map(\.credential), by: \.address.family)
+    let clients = PeopleClients(devices.map(\.credential))
     return members.keys.sorted().map { family in
       Workload(
         chaosCluster: chaosCluster, recorder: recorder, log: log, family: family.rawValue,
         child: members[family]!.filter { $0.role == .child },
-        guardians: members[family]!.filter(\.role.isGuardian))
+        guardians: members[family]!.filter(\.role.isGuardian), clients: clients)
     }
   }
 

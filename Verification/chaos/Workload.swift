@@ -28,6 +28,7 @@ struct Workload: Sendable {
   let family: UInt64
   let child: [Credential]
   let guardians: [Credential]
+  let clients: PeopleClients
 
   /// Asks questions as the child, and cancels some, until the task is cancelled.
   func ask(_ seed: UInt64) async {
@@ -133,10 +134,9 @@ struct Workload: Sendable {
   private func send(_ kind: String, _ command: Command, as credential: Credential) async {
     _ = await operation(kind) {
       do {
-        let recorder = recorder
+        let (recorder, clients) = (recorder, clients)
         try await blocking {
-          var client = try DeviceClient(credential)
-          let (id, seq) = try client.send(command)
+          let (id, seq) = try clients.send(command, as: credential)
           recorder.record(.acknowledged(credential.address, id, seq: seq))
         }
         return .ok
