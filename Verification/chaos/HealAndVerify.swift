@@ -88,16 +88,16 @@ struct HealAndVerify {
       let store = try SQLiteAgentStore(
         path: chaosCluster.layout.agent(agent).appendingPathComponent("agent.sqlite").path)
       defer { store.close() }
-      let facts = try Fact.holdings(
-        of: credential, in: store, &opened[credential.address.family, default: [:]])
-      recorder.record(facts)
+      let records = try store.records(of: credential.address)
+      let family = credential.address.family
+      recorder.record(Fact.holdings(of: credential, records, &opened[family, default: [:]]))
       if credential.role == .child { try readApp(credential) }
     }
     let store = try SQLiteEventStore(
       path: chaosCluster.layout.relay.appendingPathComponent("relay.sqlite").path)
     defer { store.close() }
     for family in Set(devices.map(\.credential.address.family)).sorted() {
-      recorder.record(try Fact.log(of: family, in: store, opened[family] ?? [:]))
+      recorder.record(Fact.log(of: family, try store.log(of: family), opened[family] ?? [:]))
     }
     recorder.record(.storeRead)
   }

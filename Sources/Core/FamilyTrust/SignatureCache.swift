@@ -9,14 +9,18 @@ import Synchronization
 /// still checks authority and replay. Invalid signatures are not cached, so a peer without a key
 /// cannot evict valid ones.
 public final class SignatureCache: Sendable {
-  /// The least number of cached signatures; the most is twice this number.
+  /// The least number of signatures that a full cache keeps; the most is twice this number.
   package static let capacity = 1_024
+  private let capacity: Int
 
   private typealias Digest = SHA256.Digest
   private let generations = Mutex<(newest: Set<Digest>, before: Set<Digest>)>(([], []))
 
   /// Creates an empty cache.
-  public init() {}
+  public init() { capacity = Self.capacity }
+
+  /// Creates an empty cache that keeps at least this number of signatures.
+  package init(capacity: Int) { self.capacity = capacity }
 
   /// The number of cached signatures.
   package var count: Int { generations.withLock { $0.newest.count + $0.before.count } }
@@ -39,7 +43,7 @@ public final class SignatureCache: Sendable {
 
   private func insert(_ digest: Digest) {
     generations.withLock { generations in
-      if generations.newest.count >= Self.capacity { generations = ([], generations.newest) }
+      if generations.newest.count >= capacity { generations = ([], generations.newest) }
       generations.newest.insert(digest)
     }
   }
