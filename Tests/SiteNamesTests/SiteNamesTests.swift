@@ -15,6 +15,11 @@ import Testing
       ("anna.github.io", "anna.github.io"), ("x.anna.github.io", "anna.github.io"),
       ("github.io", "github.io"), ("co.uk", "co.uk"), ("localhost", "localhost"),
       ("192.168.0.7", "192.168.0.7"), ("[2001:DB8::1]", "[2001:db8::1]"),
+      // Browsers read these spellings of addresses as well.
+      ("2130706433", "127.0.0.1"), ("0x7f.1", "127.0.0.1"), ("0300.0250.7", "192.168.0.7"),
+      ("192.168.0.0x7", "192.168.0.7"), ("192.168.0.7.", "192.168.0.7"),
+      ("[2001:db8:0:0::0001]", "[2001:db8::1]"), ("[::ffff:192.168.0.7]", "192.168.0.7"),
+      ("[::ffff:c0a8:7]", "192.168.0.7"), ("0x7f.example", "0x7f.example"),
     ])
   func sites(host: String, name: String) { #expect(Site(host: host)?.name == name) }
 
@@ -22,7 +27,8 @@ import Testing
     "S5: a text that is no host has no site",
     arguments: [
       "", ".", "a b.example", "http://example.com", "example.com/x", "example.com:80", "a..b",
-      "[::1", "[x]", "a\u{0}b.example", String(repeating: "a", count: 64) + ".example",
+      "[::1", "[x]", "[::1%lo]", "[1.2.3.4]", "256.1.1.1", "1.2.3.4.5", "example.1", "a.0x1",
+      "a\u{0}b.example", String(repeating: "a", count: 64) + ".example",
       String(repeating: "a.", count: 130) + "example",
     ])
   func noSites(host: String) { #expect(Site(host: host) == nil) }
