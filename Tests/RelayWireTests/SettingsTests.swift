@@ -33,6 +33,50 @@ import Testing
     }
   }
 
+  @Test("S5: messages and records about sites survive encoding, and bad ones are refused")
+  func access() throws {
+    func decoded(_ bytes: [UInt8]) throws -> AppRequest {
+      try bytes.withUnsafeBytes { bytes throws(Problem) in try AppRequest.decode(bytes) }
+    }
+    func decoded(_ bytes: [UInt8]) throws -> AppReply {
+      try bytes.withUnsafeBytes { bytes throws(Problem) in try AppReply.decode(bytes) }
+    }
+    let site = Site("example.co.uk")!
+    let accesses = [
+      SiteAccess(site, .allow, until: Instant(milliseconds: 9)), SiteAccess(site, .block),
+    ]
+    for request: AppRequest in [.sites([site]), .sites([])] {
+      #expect(try decoded(request.encode()) == request)
+    }
+    for reply: AppReply in [.sites(accesses, isRestricted: true), .sites([], isRestricted: false)] {
+      #expect(try decoded(reply.encode()) == reply)
+    }
+    #expect(try decoded(AppReply.sitesChanged.encode()) == AppReply.sitesChanged)
+    let records: [AppRecord] = [.site(accesses[0]), .webRestricted(true), .webRestricted(false)]
+    for record in records {
+      #expect(try AppRecord.decode(key: record.key, value: record.value) == record)
+    }
+    let limit = Limits.sitesInMessage
+    let most: AppRequest = .sites(Array(repeating: site, count: limit))
+    #expect(try decoded(most.encode()) == most)
+    #expect(throws: Problem.tooLarge) {
+      let _: AppRequest = try decoded(
+        AppRequest.sites(Array(repeating: site, count: limit + 1)).encode())
+    }
+    #expect(throws: Problem.tooLarge) {
+      let many = Array(repeating: accesses[0], count: limit + 1)
+      let _: AppReply = try decoded(AppReply.sites(many, isRestricted: true).encode())
+    }
+    let requests = AppRequest.requesting(Array(repeating: site, count: limit + 1))
+    #expect(requests == [most, .sites([site])] && AppRequest.requesting([]) == [.sites([])])
+    var message = PBAppRequest()
+    message.version = Wire.version
+    message.sites = .with { $0.sites = ["Example.com"] }
+    #expect(throws: Problem.malformed) {
+      let _: AppRequest = try decoded(Wire.encode(message))
+    }
+  }
+
   @Test("S5: a question to browse survives encoding, and one without a site is refused")
   func browse() throws {
     let question = Question(

@@ -55,7 +55,10 @@ extension AppSession {
   package func ask(
     _ question: Question, _ manner: AskManner, in window: String = ""
   ) async throws -> AskOutcome {
-    record(answersAbout: question.topic.handles.map(\.canonical))
+    // The access to sites has reports of its own.
+    if question.topic.kind != .browse {
+      record(answersAbout: question.topic.handles.map(\.canonical))
+    }
     let answer = try await call(question.id) { _ in
       .ask(question, manner, window: window)
     }

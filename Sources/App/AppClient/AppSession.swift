@@ -49,6 +49,11 @@ package actor AppSession {
   /// Readers that wait until the device confirms the handles that they name.
   var nameReaders: [UUID: (handles: [Handle], continuation: CheckedContinuation<Void, Never>)] =
     [:]
+  /// A copy of the machine's access to sites, for readers on any thread.
+  nonisolated let web = Mutex(KnownWeb())
+  var webWatchers: [UUID: AsyncStream<Void>.Continuation] = [:]
+  /// Readers that wait until the device has answered about the site that they name.
+  var siteReaders: [UUID: (site: Site, continuation: CheckedContinuation<Void, Never>)] = [:]
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
   private nonisolated let startedAt = SuspendingClock.now
@@ -91,6 +96,7 @@ package actor AppSession {
       known.withLock { $0 = machine.visible }
       ends.withLock { $0.update(machine) }
       named.withLock { $0 = machine.named }
+      web.withLock { $0 = KnownWeb(machine) }
       copy?.write(machine)
       opened = (machine, store)
     } catch let error as StoreError where error == .locked && copy != nil {
@@ -159,6 +165,7 @@ package actor AppSession {
     }
     publish(opened!.machine)
     publishNames()
+    publishSites()
     for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
     let now = elapsed
     for call in calls.keys { liveness.start(call, now: now) }
@@ -188,11 +195,13 @@ package actor AppSession {
       case .asked(let id, let outcome): finishAsks(of: id, outcome)
       case .age(let id, let reply): finish(id, .success(.age(reply)))
       case .consentChanged:
+        publishSites()
         for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
       case .rejected(let problem):
         logger.error("rejected a message of the device: \(problem)")
       case .caughtUp: caughtUp()
       case .namesChanged: publishNames()
+      case .sitesChanged: publishSites()
       }
     }
   }

@@ -28,10 +28,15 @@ struct ApprovalEnds {
     latest = max(latest, other.latest)
   }
 
+  /// The time by which approvals with an end are judged. Never decreases.
+  mutating func time(now: Instant) -> Instant {
+    latest = max(latest, now)
+    return latest
+  }
+
   mutating func hasEnded(_ handle: Handle, now: Instant) -> Bool {
     guard let end = ends[handle] else { return false }
-    latest = max(latest, now)
-    return end <= latest
+    return end <= time(now: now)
   }
 }
 

@@ -25,6 +25,9 @@ public enum AppRequest: Hashable, Sendable {
   case ping
   /// Names handles that the app wants to know about, in canonical form. `AppReply.named` answers.
   case name([Handle])
+  /// Requests the access to the sites that the app names, or without sites only whether rules restrict
+  /// the web. `AppReply.sites` answers, and `AppReply.sitesChanged` reports each later change.
+  case sites([Site])
 }
 
 extension AppRequest {
@@ -32,6 +35,15 @@ extension AppRequest {
   public static func naming(_ handles: [Handle]) -> [AppRequest] {
     stride(from: 0, to: handles.count, by: Limits.namesInMessage).map { start in
       .name(Array(handles[start..<min(start + Limits.namesInMessage, handles.count)]))
+    }
+  }
+}
+
+extension AppRequest {
+  /// The requests for the access to the sites, within the limit of a message; at least one.
+  public static func requesting(_ sites: [Site]) -> [AppRequest] {
+    stride(from: 0, to: max(1, sites.count), by: Limits.sitesInMessage).map { start in
+      .sites(Array(sites[start..<min(start + Limits.sitesInMessage, sites.count)]))
     }
   }
 }
@@ -73,6 +85,10 @@ public enum AppReply: Hashable, Sendable {
   case pong
   /// The app has named these handles. Those that are known precede this message in an app entry.
   case named([Handle])
+  /// The answer to `AppRequest.sites`, and whether guardians' rules restrict the web for the person.
+  case sites([SiteAccess], isRestricted: Bool)
+  /// The answer to an earlier `AppRequest.sites` may differ now. The app requests the access again.
+  case sitesChanged
 }
 
 /// The result of `ask` on the child's device.

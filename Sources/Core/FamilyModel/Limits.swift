@@ -212,6 +212,11 @@ public enum Limits {
   public static let siteBytes = 253
   /// Sites with their own rule, per child. Above: `tooMany`, on the wire `tooLarge`.
   public static let webSites = 256
+  /// Sites in one message between an app and its device. Above: `tooLarge`, so the app's library
+  /// sends further messages.
+  public static let sitesInMessage = 128
+  /// Sites that an app's cache holds. Above: the app forgets the site that it named first.
+  public static let cachedSites = 4096
   /// Apps in the list of one device. Above: the device lists the first ones by identifier; on the
   /// wire `tooLarge`.
   public static let listedApps = 128

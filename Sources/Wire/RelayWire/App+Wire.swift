@@ -31,6 +31,7 @@ extension AppRequest {
     case .rejected(let problem): message.disbelieved = problem.wire
     case .ping: message.ping = PBEmpty()
     case .name(let handles): message.name = .with { $0.handles = handles.map(\.wire) }
+    case .sites(let sites): message.sites = .with { $0.sites = sites.map(\.name) }
     }
     return Wire.encode(message)
   }
@@ -59,6 +60,11 @@ extension AppRequest {
     case .ping: return .ping
     case .name(let list):
       return .name(try handles(list.handles, limit: Limits.namesInMessage))
+    case .sites(let list):
+      return .sites(
+        try Wire.map(list.sites, limit: Limits.sitesInMessage) { name throws(Problem) in
+          try Wire.require(Site(name))
+        })
     case nil: throw .unknownRequest
     }
   }
@@ -137,6 +143,12 @@ extension AppReply {
     case .age(let id, let reply): message.age = wire(id, reply)
     case .pong: message.pong = PBEmpty()
     case .named(let handles): message.named = .with { $0.handles = handles.map(\.wire) }
+    case .sites(let sites, let isRestricted):
+      message.sites = .with {
+        $0.sites = sites.map(\.wire)
+        $0.restricted = isRestricted
+      }
+    case .sitesChanged: message.sitesChanged = PBEmpty()
     }
     return Wire.encode(message)
   }
@@ -160,6 +172,12 @@ extension AppReply {
     case .age(let told): return .age(told.id, try ageReply(told))
     case .pong: return .pong
     case .named(let list): return .named(try handles(list.handles))
+    case .sites(let list):
+      let sites = try Wire.map(list.sites, limit: Limits.sitesInMessage) { site throws(Problem) in
+        try SiteAccess(site)
+      }
+      return .sites(sites, isRestricted: list.restricted)
+    case .sitesChanged: return .sitesChanged
     case nil: throw .unknownRequest
     }
   }

@@ -192,6 +192,8 @@ extension AppRecord {
     case .latestTime: [8]
     case .named(let handle): KeyWriter(9).with(handle).bytes
     case .roster(let digest): [10] + digest.bytes
+    case .site(let access): [11] + Array(access.site.name.utf8)
+    case .webRestricted: [12]
     }
   }
 
@@ -206,6 +208,8 @@ extension AppRecord {
           $0.consumed = consumed
         })
     case .consentWithdrawn, .consumedAhead, .roster: []
+    case .site(let access): Wire.encode(access.wire)
+    case .webRestricted(let isRestricted): [isRestricted ? 1 : 0]
     case .pinned(let security):
       Wire.encode(
         PBAppPin.with {
@@ -232,6 +236,8 @@ extension AppRecord {
     switch key.first {
     case 1: return .known(try Handle(try Wire.parse(PBHandle.self, value)))
     case 9: return .named(try Handle(try Wire.parse(PBHandle.self, value)))
+    case 11: return .site(try SiteAccess(try Wire.parse(PBSiteAccess.self, value)))
+    case 12: return .webRestricted(value == [1])
     case 2:
       let position = try Wire.parse(PBAppPosition.self, value)
       return .position(applied: position.applied, consumed: position.consumed)

@@ -107,7 +107,9 @@ final class CrowdPeople: Responder, LocalApps {
     var inputs: [ChildMachine.Input] = []
     for effect in state.apps[address]?.step(input) ?? [] {
       switch effect {
-      case .persist, .consentChanged, .age, .rejected, .namesChanged, .caughtUp: break
+      case .persist, .consentChanged, .age, .rejected, .namesChanged, .sitesChanged,
+        .caughtUp:
+        break
       case .send(let request):
         inputs.append(.app(Self.app, request))
         guard case .acknowledge = request else { continue }

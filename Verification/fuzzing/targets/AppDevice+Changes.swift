@@ -18,8 +18,15 @@ extension Bytes {
     case .asked: return .asked(ID128(high: 77, low: UInt64(byte())), .sent)
     case .age: return .age(edge(), .failed(.tooLarge))
     case .named: return .named(array(4) { $0.handle() })
-    case .caughtUp, .failed, .pong: return reply
+    case .sites: return .sites(array(4) { $0.siteAccess() }, isRestricted: isRare(2))
+    case .caughtUp, .sitesChanged, .failed, .pong: return reply
     }
+  }
+
+  private mutating func siteAccess() -> SiteAccess {
+    SiteAccess(
+      Site("site\(pick(4)).example")!, any(WebAccess.allCases),
+      until: isRare(2) ? Instant(milliseconds: Int64(byte())) : nil)
   }
 
   private mutating func change(_ proof: RosterProof) -> RosterProof {

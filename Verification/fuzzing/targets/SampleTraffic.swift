@@ -22,12 +22,13 @@ struct SampleTraffic {
     let question = Self.question
     appRequests = [
       .attach(app: AppID("a"), applied: 1), .register, .ask(question, .choose),
-      .ask(question, .byMessage), .acknowledge(1), .detach, .ping,
+      .ask(question, .byMessage), .acknowledge(1), .detach, .ping, .sites([Site("example.co.uk")!]),
     ].map { (request: AppRequest) in request.encode() }
     let entry = AppEntry(position: 1, body: .response(question, question.choices[0]))
     appReplies = [
       .attached(acknowledged: 0), .reset(position: 1, known: [Self.handle]), .entry(entry),
       .caughtUp, .asked(question.id, .sent), .failed(.tooLarge), .pong,
+      .sites([SiteAccess(Site("example.co.uk")!, .ask)], isRestricted: true), .sitesChanged,
     ].map { (reply: AppReply) in reply.encode() }
     appRecords = [
       .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),

@@ -33,6 +33,8 @@ public struct AppMachine: Sendable {
     case register
     /// The app's code names handles, in canonical form.
     case name([Handle])
+    /// The app's code names sites or, without any, requests whether rules restrict the web.
+    case sites([Site])
     /// The app subscribes to the responses about this kind of topic, which also registers it.
     case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
@@ -57,6 +59,8 @@ public struct AppMachine: Sendable {
     case caughtUp
     /// ``AppMachine/named``, ``AppMachine/unconfirmed`` or ``AppMachine/isAnswered`` has changed.
     case namesChanged
+    /// ``AppMachine/visibleSites`` or ``AppMachine/isWebRestricted`` has changed.
+    case sitesChanged
     /// The app rejected a message of the device. The message changed nothing.
     case rejected(Problem)
   }
@@ -96,7 +100,7 @@ public struct AppMachine: Sendable {
   public private(set) var isConnected = false
   /// Whether the device has replied to this connection's attachment. Earlier messages are for a
   /// former connection.
-  private var isAttached = false
+  private(set) var isAttached = false
   /// Whether the device refuses this connection's attachment, for example because the app is rated
   /// above the child's ceiling.
   private var isRefused = false
@@ -122,6 +126,18 @@ public struct AppMachine: Sendable {
   public internal(set) var named = HandleSet()
   /// The handles that the app has named and the device has not confirmed.
   public internal(set) var unconfirmed = HandleSet()
+  /// The access to the sites that the app has named, as the device answered.
+  var sites: [Site: SiteAccess] = [:]
+  /// The sites with an answer, in the order in which the app named them.
+  var siteOrder: [Site] = []
+  /// The sites that the app has named and the device has not answered, in order.
+  var unansweredSites: [Site] = []
+  /// Whether the app's code has named sites, or requested whether rules restrict the web.
+  var requestsSites = false
+  /// Whether guardians' rules restrict the web; `nil` before the device's first answer.
+  public internal(set) var isWebRestricted: Bool?
+  /// The access to sites that the app's code may know: none while the consent is withdrawn.
+  public var visibleSites: [Site: SiteAccess] { isConsentWithdrawn ? [:] : sites }
 
   /// The app, restored from its records.
   ///
@@ -147,6 +163,8 @@ public struct AppMachine: Sendable {
       case .asked(let question): askedHere.append(question)
       case .latestTime(let time): verifier?.advance(to: time)
       case .named(let handle): named.insert(handle)
+      case .site(let access): restore(access)
+      case .webRestricted(let isRestricted): isWebRestricted = isRestricted
       case .roster(let digest): verifier?.rosters.restore(digest)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
@@ -195,6 +213,7 @@ public struct AppMachine: Sendable {
       return []
     case .register: return register()
     case .name(let handles): return name(handles)
+    case .sites(let sites): return name(sites)
     case .subscribe(let kind):
       guard subscribed.insert(kind).inserted else { return [] }
       return register() + deliver()
@@ -236,7 +255,7 @@ public struct AppMachine: Sendable {
         return [.persist(try applyVerified(evidence))]
       } catch { return reject(error) }
     case .entry(let entry): return apply(entry)
-    case .caughtUp: return [.caughtUp]
+    case .caughtUp: return [.caughtUp] + requestAllSites()
     case .asked(let id, let outcome):
       // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
       let count = openAsks.count
@@ -248,6 +267,8 @@ public struct AppMachine: Sendable {
       ageRequests.remove(at: index)
       return [.age(id, reply)]
     case .pong: return []
+    case .sites(let answers, let isRestricted): return apply(answers, isRestricted: isRestricted)
+    case .sitesChanged: return requestAllSites()
     case .named(let handles):
       let changes = confirm(handles)
       return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
@@ -313,7 +334,9 @@ public struct AppMachine: Sendable {
       do throws(Problem) { try verify(entry) } catch { isVerified = false }
     }
     lastReceived = max(lastReceived, entry.position)
+    // The access to the site is the answer to a question to browse: no loop waits for its response.
     if isVerified, case .response(let question, let choice) = entry.body,
+      question.topic.kind != .browse,
       !consumedAhead.contains(entry.position),
       !pendingResponses.contains(where: { $0.position == entry.position })
     {
@@ -362,23 +385,5 @@ public struct AppMachine: Sendable {
     consumedAhead.subtract(passed)
     pendingResponses.removeAll { $0.position <= consumed && !$0.isDelivered }
     return passed.map { .remove(.consumedAhead($0)) }
-  }
-}
-
-extension AppReply {
-  /// Whether the message is valid only after the reply to the attachment.
-  fileprivate var followsAttachment: Bool {
-    switch self {
-    case .roster, .evidence, .reset, .entry, .caughtUp, .named: true
-    case .attached, .asked, .age, .failed, .pong: false
-    }
-  }
-
-  /// Whether the app must know the rosters before it applies the message.
-  fileprivate var needsRosters: Bool {
-    switch self {
-    case .evidence, .reset, .entry, .caughtUp: true
-    case .attached, .roster, .named, .asked, .age, .failed, .pong: false
-    }
   }
 }

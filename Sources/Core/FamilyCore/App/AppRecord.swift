@@ -21,6 +21,10 @@ public enum AppRecord: Hashable, Sendable {
   case latestTime(Instant)
   /// A handle that the app has named, as the device confirmed.
   case named(Handle)
+  /// The access to a site that the app has named.
+  case site(SiteAccess)
+  /// Whether guardians' rules restrict the web.
+  case webRestricted(Bool)
   /// The digest of a roster that the app has verified.
   case roster(ChainHash)
 }

@@ -26,6 +26,8 @@ struct AppFeed: Sendable {
   /// Whether a guardian withdrew the consent to the app. Derived from the log, not durable here.
   var isConsentWithdrawn = false
   private(set) var isAttached = false
+  /// Whether the app's connection has requested the access to sites, and learns of its changes.
+  private(set) var requestsSites = false
   private(set) var processState = ProcessState.asleep
   private(set) var attempts = 0
   private(set) var notBefore = Instant(milliseconds: .min)
@@ -95,6 +97,9 @@ struct AppFeed: Sendable {
     return replies + entries.map { .entry($0) } + [.caughtUp]
   }
 
+  /// Records that the app's connection has requested the access to sites.
+  mutating func requestSites() { requestsSites = true }
+
   mutating func register() -> [RecordChange] {
     guard !progress.registered else { return [] }
     progress.registered = true
@@ -145,6 +150,7 @@ struct AppFeed: Sendable {
   /// The app's connection ended or, if `exited`, its process.
   mutating func disconnected(exited: Bool, now: Instant) {
     isAttached = false
+    requestsSites = false
     guard exited, case .launched = processState else { return }
     processState = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now: now)

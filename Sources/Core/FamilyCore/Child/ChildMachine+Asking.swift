@@ -12,7 +12,10 @@ extension ChildMachine {
     }
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
       // The app's code waits for no answer to its names, and their reply would end a question.
-      if case .name = request { return }
+      switch request {
+      case .name, .sites: return
+      default: break
+      }
       guard case .age(let id, _, _) = request else {
         return effects.append(.app(app, .failed(problem)))
       }
@@ -47,6 +50,7 @@ extension ChildMachine {
       effects.append(.app(app, .age(id, .failed(.notEnrolled))))
     case .age(let id, _, _) where consents.isWithdrawn(app):
       effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
+    case .sites(let sites): answer(sites, of: app, effects: &effects)
     case .ping, .rating: break
     case .age(let id, nil, _): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?, let window):

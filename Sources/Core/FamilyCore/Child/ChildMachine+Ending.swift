@@ -12,6 +12,7 @@ extension ChildMachine {
     let ended = later.advance(to: latest.value)
     let before = ended.isEmpty ? [] : feeds.map { knownAndNamed(ended, in: $0) }
     known = later
+    haveSitesMoved = haveSitesMoved || ended.contains { $0.kind == .site }
     for (feed, before) in zip(feeds, before) {
       let lost = before.filter { !known.contains($0, in: feed.app) }
       enqueue(lost, for: feed.app, into: &out, effects: &effects) { .forgotten($0) }

@@ -9,6 +9,7 @@ extension ChildMachine {
     let handles = handlesConcerned(by: event).map(\.canonical)
     let before = feeds.map { knownAndNamed(handles, in: $0) }
     updateKnownHandles(event)
+    haveSitesMoved = haveSitesMoved || handles.contains { $0.kind == .site }
     applyConsent(event, into: &out, effects: &effects)
     var derived: (app: AppID, known: [Handle])?
     switch event.body {

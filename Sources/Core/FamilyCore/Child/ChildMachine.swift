@@ -75,6 +75,10 @@ public struct ChildMachine: Sendable {
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
   var latest = LatestTime()
+  /// The state of the web rules that the apps know; `nil` while no app has requested sites.
+  var reportedWeb: WebState?
+  /// Whether an approval of a site began or ended in this step.
+  var haveSitesMoved = false
   /// The guardians' consent to each app. A gateway that posts withdrawals to the apps' servers reads
   /// the statements after a restart, because the effect `consentChanged` is not durable.
   public internal(set) var consents = Consents()
@@ -193,6 +197,7 @@ public struct ChildMachine: Sendable {
     var effects: [DeviceEffect] = []
     self.uptime = uptime ?? Milliseconds(now.milliseconds)
     relayTime.start(uptime: self.uptime!)
+    haveSitesMoved = false
     observeTime(now: now, into: &out, effects: &effects)
     if !areRatingsRecorded { recordRatings(into: &out, effects: &effects) }
     link.evaluateNewer(into: &out)
@@ -244,6 +249,7 @@ public struct ChildMachine: Sendable {
     }
     for done in out.evaluated { evaluated(done, now: now, into: &out, effects: &effects) }
     reportApps(now: now, into: &out)
+    reportSites(haveMoved: haveSitesMoved, effects: &effects)
     effects += link.endStep(now: now, into: &out)
     recordLatestTime(into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {

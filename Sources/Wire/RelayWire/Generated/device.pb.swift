@@ -263,6 +263,15 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .rating(newValue)}
   }
 
+  /// Ask for the access to sites. The reply is `sites`.
+  var sites: PBSites {
+    get {
+      if case .sites(let v)? = body {return v}
+      return PBSites()
+    }
+    set {body = .sites(newValue)}
+  }
+
   /// The app rejected a message of the device for this reason. Has no reply.
   var disbelieved: PBProblem {
     get {
@@ -300,10 +309,72 @@ nonisolated struct PBAppRequest: Sendable {
     case name(PBHandles)
     /// Ask for the app's age rating. The reply is `age` with this number.
     case rating(UInt64)
+    /// Ask for the access to sites. The reply is `sites`.
+    case sites(PBSites)
     /// The app rejected a message of the device for this reason. Has no reply.
     case disbelieved(PBProblem)
 
   }
+
+  init() {}
+}
+
+/// The names of sites.
+nonisolated struct PBSites: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Canonical names of 1 to 253 bytes, at most 128; none asks for `restricted` only.
+  var sites: [String] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// The access to one site. Also a record of an app.
+nonisolated struct PBSiteAccess: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The canonical name, 1 to 253 bytes.
+  var site: String = String()
+
+  /// 1 allow, 2 block, 3 ask.
+  var access: UInt32 = 0
+
+  /// Milliseconds since 1970: the end of the approval. Absent: no end.
+  var until: Int64 {
+    get {_until ?? 0}
+    set {_until = newValue}
+  }
+  /// Returns true if `until` has been explicitly set.
+  var hasUntil: Bool {self._until != nil}
+  /// Clears the value of `until`. Subsequent reads from it will return its default value.
+  mutating func clearUntil() {self._until = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _until: Int64? = nil
+}
+
+/// The access to the sites of the request.
+nonisolated struct PBSiteList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// At most 128.
+  var sites: [PBSiteAccess] = []
+
+  /// true: rules of guardians restrict the web.
+  var restricted: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 }
@@ -760,6 +831,24 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .age(newValue)}
   }
 
+  /// The reply to `sites`.
+  var sites: PBSiteList {
+    get {
+      if case .sites(let v)? = body {return v}
+      return PBSiteList()
+    }
+    set {body = .sites(newValue)}
+  }
+
+  /// An answer to an earlier `sites` may differ now: ask again.
+  var sitesChanged: PBEmpty {
+    get {
+      if case .sitesChanged(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .sitesChanged(newValue)}
+  }
+
   /// The family's next roster, oldest first.
   var roster: PBRosterProof {
     get {
@@ -800,6 +889,10 @@ nonisolated struct PBAppReply: Sendable {
     case named(PBHandles)
     /// The reply to `age`.
     case age(PBAgeTold)
+    /// The reply to `sites`.
+    case sites(PBSiteList)
+    /// An answer to an earlier `sites` may differ now: ask again.
+    case sitesChanged(PBEmpty)
     /// The family's next roster, oldest first.
     case roster(PBRosterProof)
     /// The signed events behind the handles of the `reset` that follows.
@@ -1488,7 +1581,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{2}\u{12}disbelieved\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{2}\u{11}disbelieved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1606,6 +1699,19 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .name(v)
         }
       }()
+      case 43: try {
+        var v: PBSites?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .sites(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .sites(v)
+        }
+      }()
       case 60: try {
         var v: PBProblem?
         var hadOneofValue = false
@@ -1677,6 +1783,10 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
       guard case .name(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
     }()
+    case .sites?: try {
+      guard case .sites(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
     case .disbelieved?: try {
       guard case .disbelieved(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
@@ -1691,6 +1801,115 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.body != rhs.body {return false}
     if lhs.manner != rhs.manner {return false}
     if lhs.window != rhs.window {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBSites: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Sites"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sites\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.sites) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sites.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.sites, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSites, rhs: PBSites) -> Bool {
+    if lhs.sites != rhs.sites {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBSiteAccess: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".SiteAccess"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}site\0\u{1}access\0\u{1}until\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.site) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.access) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self._until) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.site.isEmpty {
+      try visitor.visitSingularStringField(value: self.site, fieldNumber: 1)
+    }
+    if self.access != 0 {
+      try visitor.visitSingularUInt32Field(value: self.access, fieldNumber: 2)
+    }
+    try { if let v = self._until {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSiteAccess, rhs: PBSiteAccess) -> Bool {
+    if lhs.site != rhs.site {return false}
+    if lhs.access != rhs.access {return false}
+    if lhs._until != rhs._until {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBSiteList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".SiteList"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sites\0\u{1}restricted\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sites) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.restricted) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sites.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sites, fieldNumber: 1)
+    }
+    if self.restricted != false {
+      try visitor.visitSingularBoolField(value: self.restricted, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBSiteList, rhs: PBSiteList) -> Bool {
+    if lhs.sites != rhs.sites {return false}
+    if lhs.restricted != rhs.restricted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2260,7 +2479,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{2}\u{14}roster\0\u{1}evidence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{2}\u{12}roster\0\u{1}evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2381,6 +2600,32 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .age(v)
         }
       }()
+      case 41: try {
+        var v: PBSiteList?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .sites(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .sites(v)
+        }
+      }()
+      case 42: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .sitesChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .sitesChanged(v)
+        }
+      }()
       case 60: try {
         var v: PBRosterProof?
         var hadOneofValue = false
@@ -2456,6 +2701,14 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .age?: try {
       guard case .age(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .sites?: try {
+      guard case .sites(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+    }()
+    case .sitesChanged?: try {
+      guard case .sitesChanged(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
     }()
     case .roster?: try {
       guard case .roster(let v)? = self.body else { preconditionFailure() }

@@ -105,6 +105,7 @@ extension DeviceLink {
     if !awaitsAttachment { due = nextPing(now: now) }
     out.sends.append(.listen(channels, resubscribes: resubscribes))
     familyHead = channels.first { $0.audience == .family }?.head ?? familyHead
+    accountHead = channels.first { $0.audience == .account(personID) }?.head ?? accountHead
     sender.newcomersDue = verifier == nil ? nil : now
     sender.complaintsDue = verifier == nil ? nil : now
     let sent = attachment.requestID == requestID ? attachment.cursors : []

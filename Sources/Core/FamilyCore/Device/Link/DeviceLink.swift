@@ -54,6 +54,8 @@ public struct DeviceLink: Sendable {
 
   /// The newest event of the family's audience, as the relay reported at the attachment.
   var familyHead: UInt64 = 0
+  /// The newest event of the owner's account, as the relay reported at the attachment.
+  var accountHead: UInt64 = 0
   var cursors = SmallMap<Audience, Cursor>()
   var state = State.detached
   var attempts = 0

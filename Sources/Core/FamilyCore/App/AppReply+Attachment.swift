@@ -1,0 +1,19 @@
+import FamilyModel
+
+extension AppReply {
+  /// Whether the message is valid only after the reply to the attachment.
+  var followsAttachment: Bool {
+    switch self {
+    case .roster, .evidence, .reset, .entry, .caughtUp, .named, .sites, .sitesChanged: true
+    case .attached, .asked, .age, .failed, .pong: false
+    }
+  }
+
+  /// Whether the app must know the rosters before it applies the message.
+  var needsRosters: Bool {
+    switch self {
+    case .evidence, .reset, .entry, .caughtUp: true
+    case .attached, .roster, .named, .sites, .sitesChanged, .asked, .age, .failed, .pong: false
+    }
+  }
+}

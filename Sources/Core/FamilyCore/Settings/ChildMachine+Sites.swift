@@ -1,0 +1,64 @@
+import FamilyModel
+
+/// The answers to apps about the access to sites.
+///
+/// - A device that has not read the owner's web rules gives no answer. The app blocks the site.
+/// - Each change after an answer is reported once per step, without content. The app then requests the
+///   sites that it has named.
+///
+/// An app learns about no other site, and whether rules restrict the web at all.
+extension ChildMachine {
+  /// The state behind the answers, except the approvals.
+  struct WebState: Equatable, Sendable {
+    var isAnswered: Bool
+    var rules: WebRules
+  }
+
+  /// The owner's rules for the web; the default ones for an adult and without a family.
+  var webRules: WebRules {
+    guard isInFamily, link.person?.role == .child else { return WebRules() }
+    return link.settings(of: link.personID).webRules
+  }
+
+  private var webState: WebState {
+    WebState(isAnswered: !isInFamily || link.hasReadWebRules, rules: webRules)
+  }
+
+  /// Answers an app about the sites that it names. A device that left the family gives no new answers.
+  mutating func answer(_ sites: [Site], of app: AppID, effects: inout [DeviceEffect]) {
+    update(app) { $0.requestSites() }
+    let state = webState
+    if reportedWeb == nil { reportedWeb = state }
+    guard state.isAnswered, !link.isShutOut else { return }
+    let answers = sites.prefix(Limits.sitesInMessage).map { site in
+      let access = access(to: site)
+      let until =
+        access == .allow && webRules.access(to: site) == .ask ? end(ofAccessTo: site) : nil
+      return SiteAccess(site, access, until: until)
+    }
+    effects.append(.app(app, .sites(answers, isRestricted: state.rules != WebRules())))
+  }
+
+  /// Reports to the apps that have requested sites that an answer may differ now.
+  ///
+  /// - Parameter haveMoved: Whether an approval of a site began or ended in this step.
+  mutating func reportSites(haveMoved: Bool, effects: inout [DeviceEffect]) {
+    let readers = feeds.filter(\.requestsSites)
+    guard !readers.isEmpty else { return reportedWeb = nil }
+    let state = webState
+    guard haveMoved || state != reportedWeb else { return }
+    reportedWeb = state
+    effects += readers.map { .app($0.app, .sitesChanged) }
+  }
+}
+
+extension DeviceLink {
+  /// Whether the device has read the owner's web rules, or knows that guardians stated none.
+  ///
+  /// A device that joins reads older rosters first, and waits for the keys of older contents.
+  var hasReadWebRules: Bool {
+    guard person != nil else { return false }
+    if family.settings[personID]?.web.current != nil { return true }
+    return delivered(.account(personID)) >= accountHead && unopenedCount == 0
+  }
+}
