@@ -159,15 +159,17 @@ let sources: [Target] = [
   library(
     "App", "PermissionKit", ["AppClient", "DeviceConnection", "FamilyModel", "SystemClock"]),
   library("App", "DeclaredAgeRange", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  system("App", "CSiteNames"),
+  library("App", "SiteNames", ["CSiteNames", "FamilyModel"]),
+  library(
+    "App", "ScreenTime", ["AppClient", "DeviceConnection", "FamilyModel", "SiteNames"]),
   library(
     "App", "PermissionKitTesting",
     [
       "PermissionKit", "AppClient", "Credentials", "DeviceConnection", "DeviceTurn", "FamilyModel",
-      "FamilyCore", "FamilyTrust", "RelayPipeline", "RelayStore", "RelayWire", "ZeroMQ",
+      "FamilyCore", "FamilyTrust", "RelayPipeline", "RelayStore", "RelayWire", "SiteNames",
+      "ZeroMQ",
     ]),
-
-  system("App", "CSiteNames"),
-  library("App", "SiteNames", ["CSiteNames", "FamilyModel"]),
 
   library("Gateway", "GatewayModel", ["FamilyModel", "SystemClock", crypto]),
   library(
@@ -377,6 +379,7 @@ let suites: [Target] = [
   tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
   tests(
     "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
+  tests("ScreenTimeTests", ["PermissionKitTesting", "ScreenTime"]),
   tests(
     "ExampleAppTests",
     ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
@@ -468,6 +471,7 @@ let package = Package(
     : [
       .library(name: "PermissionKit", targets: ["PermissionKit"]),
       .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
+      .library(name: "ScreenTime", targets: ["ScreenTime"]),
       .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
       .executable(name: "relay", targets: ["relay"]),
       .executable(name: "relayctl", targets: ["relayctl"]),

@@ -1,6 +1,10 @@
 import FamilyCore
 public import FamilyModel
 public import PermissionKit
+import SiteNames
+
+/// A child's access to a site: allowed, blocked, or allowed after a guardian's approval.
+public typealias WebAccess = FamilyModel.WebAccess
 
 /// A guardian of a ``TestFamily``.
 public struct TestGuardian: Sendable {
@@ -106,6 +110,25 @@ public struct TestGuardian: Sendable {
   /// the app fails.
   public func setCeiling(_ ceiling: AgeRating?) async { await changeAge { $0.ceiling = ceiling } }
 
+  /// Sets the child's rules for the web. Default: every site is allowed.
+  ///
+  /// - Parameters:
+  ///   - others: The access to sites without a rule of their own.
+  ///   - sites: The access to the sites of these hosts. Precondition: each key is a host.
+  public func setWebRules(_ others: WebAccess, sites: [String: WebAccess] = [:]) async {
+    var rules = WebRules()
+    rules.others = others
+    for (host, access) in sites { rules.sites[Site(test: host)] = access }
+    await act(.changeSettings(InMemoryFamily.childID, .webRules(rules)))
+  }
+
+  /// Withdraws the approval of a site. The child has to ask again.
+  ///
+  /// - Parameter host: A host of the site. Precondition: the text is a host.
+  public func withdraw(site host: String) async {
+    await act(.withdraw(child: InMemoryFamily.childID, .handle(Handle(Site(test: host)), in: nil)))
+  }
+
   private func changeAge(_ change: @Sendable (inout AgeSettings) -> Void) async {
     var settings = family.perform { family in
       family.guardians[device]?.link.age(of: InMemoryFamily.childID).settings ?? AgeSettings()
@@ -135,5 +158,12 @@ public struct TestGuardian: Sendable {
   private func act(_ input: GuardianMachine.Input) async {
     family.perform { $0.act(device, input) }
     await family.settle()
+  }
+}
+
+extension Site {
+  fileprivate init(test host: String) {
+    guard let site = Site(host: host) else { preconditionFailure("“\(host)” is no host.") }
+    self = site
   }
 }

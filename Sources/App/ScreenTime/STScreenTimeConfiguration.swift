@@ -1,0 +1,11 @@
+/// The restrictions on this device.
+public final class STScreenTimeConfiguration: Sendable {
+  /// Whether rules of guardians restrict the web for the device's owner, or have its use reported.
+  ///
+  /// `false` for an adult, without a family, and while every site is allowed and nothing is reported.
+  public let enforcesChildRestrictions: Bool
+
+  init(enforcesChildRestrictions: Bool) {
+    self.enforcesChildRestrictions = enforcesChildRestrictions
+  }
+}
