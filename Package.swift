@@ -268,6 +268,7 @@ let verification: [Target] = [
       "ProcessCluster", "Processes", "SystemClock", "ZeroMQ", hummingbird, logging, lifecycle,
       subprocess, systemPackage,
     ], path: "Verification/ClusterConsole", resources: [.copy("Page")], swiftSettings: settings),
+  tool("web-proxy", ["ScreenTime", nio, nioPosix]),
   tool("cluster-console", ["ClusterConsole", "ProcessCluster", logging, lifecycle]),
   tool(
     "cluster", ["ProcessCluster", "TextTable", logging, lifecycle, subprocess, systemPackage]),
@@ -380,6 +381,7 @@ let suites: [Target] = [
   tests(
     "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
   tests("ScreenTimeTests", ["PermissionKitTesting", "ScreenTime"]),
+  tests("WebProxyTests", ["web-proxy", "PermissionKitTesting", nio, nioPosix]),
   tests(
     "ExampleAppTests",
     ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),
