@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 @main struct WebProxyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,6 +13,9 @@ import ArgumentParser
   @Option(help: "The port; 0 chooses a free one.") var port = 8118
 
   func run() async throws {
-    try await WebProxy().run(port: port) { print("ready http://127.0.0.1:\($0)") }
+    try await WebProxy().run(port: port) { port in
+      // Not buffered: a script waits for this line.
+      FileHandle.standardOutput.write(Data("ready http://127.0.0.1:\(port)\n".utf8))
+    }
   }
 }
