@@ -381,7 +381,9 @@ let suites: [Target] = [
   tests(
     "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
   tests("ScreenTimeTests", ["PermissionKitTesting", "ScreenTime"]),
-  tests("WebProxyTests", ["web-proxy", "PermissionKitTesting", nio, nioPosix]),
+  tests(
+    "WebProxyTests",
+    ["web-proxy", "PermissionKitTesting", nio, nioPosix, subprocess, systemPackage]),
   tests(
     "ExampleAppTests",
     ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting", nio, nioHTTP, nioPosix]),

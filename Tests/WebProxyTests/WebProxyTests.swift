@@ -2,6 +2,8 @@ import Foundation
 import NIOCore
 import NIOPosix
 import PermissionKitTesting
+import Subprocess
+import SystemPackage
 import Testing
 
 @testable import web_proxy
@@ -85,6 +87,41 @@ import Testing
         let other = try await send("CONNECT other.example:443 HTTP/1.1\r\n\r\n", to: proxy)
         #expect(other.hasPrefix("HTTP/1.1 403") && other.contains("do not allow"))
         #expect(try await send("GET /page HTTP/1.1\r\n\r\n", to: proxy).hasPrefix("HTTP/1.1 400"))
+      }
+    }
+  }
+
+  private static let chromium = "/usr/bin/chromium"
+
+  /// The document that headless Chromium shows behind the proxy.
+  private func document(of address: String, behind proxy: Int) async throws -> String {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "chromium-\(UUID().uuidString.prefix(8))")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let result = try await Subprocess.run(
+      .path(FilePath(Self.chromium)),
+      arguments: [
+        "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(folder.path)",
+        "--proxy-server=http://127.0.0.1:\(proxy)", "--proxy-bypass-list=<-loopback>", "--dump-dom",
+        address,
+      ], input: .none, output: .string(limit: 65_536), error: .discarded)
+    return result.standardOutput
+  }
+
+  @Test(
+    "S5: headless Chromium shows a page after a guardian's approval, and no page before",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: Self.chromium)))
+  func browser() async throws {
+    await family.organizer.setWebRules(.block, sites: ["127.0.0.1": .ask])
+    let family = family
+    try await family.app {
+      try await run { site, proxy in
+        let address = "http://127.0.0.1:\(site)/page"
+        let blocked = try await document(of: address, behind: proxy)
+        #expect(blocked.contains("ask your guardians") && !blocked.contains("GET /page"))
+        while await family.organizer.answer(.approve) == 0 { await Task.yield() }
+        let open = try await document(of: address, behind: proxy)
+        #expect(open.contains("GET /page"))
       }
     }
   }
