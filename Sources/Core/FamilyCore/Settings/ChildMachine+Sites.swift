@@ -43,12 +43,16 @@ extension ChildMachine {
   ///
   /// - Parameter haveMoved: Whether an approval of a site began or ended in this step.
   mutating func reportSites(haveMoved: Bool, effects: inout [DeviceEffect]) {
-    let readers = feeds.filter(\.requestsSites)
-    guard !readers.isEmpty else { return reportedWeb = nil }
+    guard feeds.contains(where: { $0.requestsSites }) else {
+      if reportedWeb != nil { reportedWeb = nil }
+      return
+    }
     let state = webState
     guard haveMoved || state != reportedWeb else { return }
     reportedWeb = state
-    effects += readers.map { .app($0.app, .sitesChanged) }
+    for feed in feeds where feed.requestsSites {
+      effects.append(.app(feed.app, .sitesChanged))
+    }
   }
 }
 
