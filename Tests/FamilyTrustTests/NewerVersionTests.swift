@@ -134,6 +134,139 @@ import Testing
     #expect(home.machines.records(of: 3).contains { if case .newer = $0 { true } else { false } })
   }
 
+  @Test("O5: after its update a device applies the contents that its former version did not know")
+  func update() throws {
+    var home = SignedFamily()
+    func start(_ security: Security?) {
+      home.disconnect(3)
+      home.restore(3, security)
+      home.connect(3)
+    }
+    let former = Security(
+      FormerVault(vault: KeyVault(home.keys[3]!)), organizerKey: home.keys[1]!.signingKey,
+      snapshots: home.keys[3]!.snapshots)
+    start(former)
+    for handle in ["ada", "ben"] { approve(&home, handle) }
+    home.guardian(
+      1, .withdraw(child: SignedFamily.emily, .handle(Handle("ada", .custom), in: SignedFamily.app))
+    )
+    #expect(home.known() == ["ada", "ben"] && home.known(4) == ["ben"])
+    #expect(newerLines(home, 3) == 1 && isUpToDate(home, 3) && home.problems == [:])
+    start(former)
+    home.guardian(1, .changeContact(child: SignedFamily.emily, Handle("pa", .custom), known: true))
+    #expect(newerLines(home, 3) == 1 && home.known() == ["ada", "ben", "pa"])
+    #expect(newerRecords(home) == 1)
+    start(home.security(3))
+    #expect(home.known() == ["ben", "pa"] && home.known(4) == ["ben", "pa"])
+    #expect(newerLines(home, 3) == 0 && newerRecords(home) == 0)
+    start(home.security(3))
+    home.guardian(1, .changeContact(child: SignedFamily.emily, Handle("bob", .custom), known: true))
+    #expect(home.known() == ["ben", "bob", "pa"] && isUpToDate(home, 3))
+    #expect(home.problems == [:] && home.lost.isEmpty && home.appProblems == [:])
+  }
+
+  /// A content of a kind that no version knows: a field 99 with three bytes.
+  private static let content = Content.sealed([154, 6, 3, 1, 2, 3])
+
+  @Test("O5: a content of an unknown kind is kept and shown as newer on every device")
+  func contents() throws {
+    var home = SignedFamily()
+    approve(&home, "ada")
+    let child = SignedFamily.emily
+    let commands: [Command] = [
+      .post(child: child, Self.content), .withdraw(child: child, Self.content),
+      .changeContact(child: child, Self.content), .changeSettings(child, Self.content, proof: []),
+    ]
+    for (number, command) in commands.enumerated() {
+      let signed = try home.machines.guardians[2]!.prepare(command, id: id(home), now: home.now)
+      for (part, command) in signed.enumerated() {
+        let request = Request.command(command.id, command.command, command.signature)
+        #expect(home.request(2, UInt64(100 + 10 * number + part), request) == nil)
+      }
+      home.wait(.seconds(2))
+    }
+    approve(&home, "ben")
+    for _ in 0..<2 {
+      for device: UInt32 in 1...4 {
+        #expect(isUpToDate(home, device) && newerLines(home, device) == 3)
+        #expect(link(home, device).newerCount == commands.count)
+      }
+      #expect(newerRecords(home) == commands.count)
+      #expect(home.known() == ["ada", "ben"] && home.known(4) == ["ada", "ben"])
+      home.restartAll()
+      home.wait(.seconds(5))
+    }
+    #expect(home.problems == [:] && home.lost.isEmpty && home.appProblems == [:])
+  }
+
+  @Test("O5, X2: a content of an unknown kind counts only after all other checks of its event")
+  func refusedContents() throws {
+    var home = SignedFamily()
+    let child = SignedFamily.emily
+    let account = Audience.account(child)
+    approve(&home, "ada")
+    home.guardian(1, .changeSettings(child, .communicationSafety(.simple)))
+    home.wait(.seconds(2))
+    let name = id(home)
+    let other = CommandID(high: name.high, low: ~name.low)
+    func sealed(_ command: Command, _ id: CommandID) throws -> Content {
+      try home.machines.guardians[2]!.prepare(command, id: id, now: home.now).last!.command.content!
+    }
+    func event(
+      _ body: Event.Body, in audience: Audience = Self.audience, by device: UInt32 = 2,
+      with keys: DeviceKeys? = nil, knowing known: Knowledge? = nil
+    ) -> Event {
+      let signature =
+        known.map { home.sign(body, name, audience, as: device, knowing: $0) }
+        ?? home.sign(
+          body, name, audience, as: device, with: keys, basedOnSeq: home.rosterSeq)
+      return home.forged(body, in: audience, by: device, id: name, signature: signature)
+    }
+    let content = try sealed(.post(child: child, Self.content), name)
+    let moved = try sealed(.post(child: child, Self.content), other)
+    let invalid = try sealed(.post(child: child, .sealed([255, 255, 255])), name)
+    let text = try sealed(.post(child: child, .text("a")), name)
+    let settings = try sealed(.changeSettings(child, Self.content, proof: []), name)
+    let fork = Knowledge(
+      family: ChainPosition(
+        seq: home.rosterSeq, hash: ChainHash(bytes: Array(repeating: 8, count: 32))!))
+    let cases: [(Event, Problem)] = [
+      (event(.posted(child: child, content), with: DeviceKeys()), .notSigned),
+      (event(.withdrawn(child: child, content), by: 3), .notSigned),
+      (event(.posted(child: child, moved)), .cannotOpen),
+      (event(.posted(child: child, invalid)), .cannotOpen),
+      (event(.withdrawn(child: child, text)), .cannotOpen),
+      (event(.settingsChanged(child, settings, proof: []), in: account, by: 3), .noProof),
+      (event(.withdrawn(child: child, content), knowing: fork), .forked),
+    ]
+    for (event, problem) in cases {
+      var home = home
+      home.storeUnchecked(event)
+      for device: UInt32 in [1, 3, 4] {
+        #expect(link(home, device).newerCount == 0, "\(problem)")
+        #expect(home.problems[device]?.first == problem, "device \(device)")
+      }
+    }
+    // The same events without the defect are newer on every device.
+    for event in [
+      event(.posted(child: child, content)), event(.withdrawn(child: child, content)),
+      event(.settingsChanged(child, settings, proof: []), in: account),
+    ] {
+      var home = home
+      home.storeUnchecked(event)
+      for device: UInt32 in [1, 3, 4] {
+        #expect(link(home, device).newerCount == 1)
+      }
+      #expect(home.problems == [:])
+      home.storeUnchecked(home.again(event))
+      #expect(link(home, 3).newerCount == 1 && home.problems[3] == [.replayed])
+    }
+  }
+
+  private func newerRecords(_ home: SignedFamily) -> Int {
+    home.machines.records(of: 3).count { if case .newer = $0 { true } else { false } }
+  }
+
   @Test(
     "O5: a statement that its signer did not sign, or that its signer may not read, is no event")
   func refused() {
@@ -142,4 +275,34 @@ import Testing
     #expect(state(&home, with: DeviceKeys()) == nil)
     #expect(newerLines(home, 3) == 0 && home.problems[3] == [.notSigned])
   }
+}
+
+/// The vault of a version that does not know withdrawals.
+private struct FormerVault: DeviceVault {
+  let vault: KeyVault
+
+  var agreementKey: [UInt8] { vault.agreementKey }
+  func sign(_ bytes: [UInt8]) -> [UInt8] { vault.sign(bytes) }
+  func verify(_ publicKey: [UInt8], _ signature: [UInt8], _ bytes: [UInt8]) -> Bool {
+    vault.verify(publicKey, signature, bytes)
+  }
+  func makeKey() -> [UInt8] { vault.makeKey() }
+  func wrap(_ key: [UInt8], for reader: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    vault.wrap(key, for: reader, binding: binding)
+  }
+  func unwrap(_ wrapped: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    vault.unwrap(wrapped, binding: binding)
+  }
+  func seal(_ content: Content, _ name: ContentKeyID, _ key: [UInt8], binding: [UInt8]) -> Content {
+    vault.seal(content, name, key, binding: binding)
+  }
+  func keyName(of content: Content) -> ContentKeyID? { vault.keyName(of: content) }
+  func open(_ content: Content, _ key: [UInt8], binding: [UInt8]) -> Content? {
+    guard case .withdrawal? = vault.open(content, key, binding: binding) else {
+      return vault.open(content, key, binding: binding)
+    }
+    return .sealed([1])
+  }
+  func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] { vault.digest(bytes, under: key) }
+  func bytes(of content: Content) -> [UInt8] { vault.bytes(of: content) }
 }

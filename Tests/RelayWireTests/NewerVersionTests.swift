@@ -110,6 +110,24 @@ private struct LaterEncoder {
     }
   }
 
+  @Test("O5: a content with an unknown kind alone is newer, and every other content is not")
+  func contents() {
+    // A field 99 with three bytes, which no version knows.
+    let newer: [UInt8] = [154, 6, 3, 1, 2, 3]
+    #expect(Content.sealed(newer).isOfNewerKind)
+    #expect(Content.sealed(newer).openedIfKnown == .sealed(newer))
+    let text = Content.text("a").bytes
+    #expect(Content.sealed(newer + text).openedIfKnown == .text("a"))
+    // Invalid contents, also with a known kind beside the unknown one.
+    let long = Content.text(String(repeating: "a", count: Limits.textBytes + 1)).bytes
+    for bytes in [[], [255], [255, 255, 255], newer + [255], newer + long] as [[UInt8]] {
+      #expect(Content.sealed(bytes).openedIfKnown == nil)
+    }
+    for content: Content in [.sealed(newer + text), .text("a"), .erased(newer)] {
+      #expect(!content.isOfNewerKind)
+    }
+  }
+
   @Test("O5: a broadcast of an unknown kind arrives")
   func broadcast() throws {
     let bytes = Broadcast.encode(event: later.event(event(3), field: 300, [1]))

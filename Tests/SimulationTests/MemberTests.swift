@@ -30,7 +30,7 @@ import Testing
 
   @Test(
     "a checker finds disabled cryptography",
-    arguments: [(Mutant.signatures, UInt64(20)), (.seals, 20)])
+    arguments: [(Mutant.signatures, UInt64(20)), (.seals, 20), (.contents, 20)])
   func mutants(_ mutant: Mutant, _ seeds: UInt64) async {
     for seed in 1...seeds {
       let result = Simulation.run(seed: seed, without: mutant, adversary: .child)

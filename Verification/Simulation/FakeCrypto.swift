@@ -72,7 +72,8 @@ struct FakeVault: DeviceVault {
     let plain = Array(sealed.box.dropFirst(8))
     let isSealed = sealed.box.prefix(8).elementsEqual(Self.mix(8, [key, binding, plain]))
     guard isSealed || keys.mutant == .seals else { return nil }
-    return (try? Content.sealed(plain).opened()) ?? .sealed(plain)
+    let content = Content.sealed(plain)
+    return content.openedIfKnown ?? (keys.mutant == .contents ? content : nil)
   }
 
   func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] { Self.mix(32, [key, bytes]) }
@@ -105,7 +106,10 @@ struct FakeVault: DeviceVault {
     guard case .sealed(let bytes) = content, let sealed = SealedContent(bytes) else {
       return content
     }
-    return (try? Content.sealed(Array(sealed.box.dropFirst(8))).opened()) ?? content
+    let opened = Content.sealed(Array(sealed.box.dropFirst(8))).openedIfKnown
+    // Checkers judge an event with a content of a later version as one without a content.
+    if case .sealed? = opened { return .erased([]) }
+    return opened ?? content
   }
 
   private static func mix(_ count: Int, _ parts: [[UInt8]]) -> [UInt8] {

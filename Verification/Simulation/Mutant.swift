@@ -34,6 +34,8 @@ public enum Mutant: String, CaseIterable, Sendable {
   case signatures
   /// Contents are opened although they were sealed under another key, or for another event.
   case seals
+  /// Devices keep an invalid content as that of a later version.
+  case contents
   /// A device acknowledges an event before it has stored it.
   case acknowledgement
   /// A device shares the age range with apps without the person's consent.

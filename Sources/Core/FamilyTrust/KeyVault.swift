@@ -112,7 +112,7 @@ extension KeyVault {
         let bytes = try? AES.GCM.open(
           box, using: SymmetricKey(data: key), authenticating: binding)
       else { return nil }
-      return try? Content.sealed([UInt8](bytes)).opened()
+      return Content.sealed([UInt8](bytes)).openedIfKnown
     }
 
     public func digest(_ bytes: [UInt8], under key: [UInt8]) -> [UInt8] {

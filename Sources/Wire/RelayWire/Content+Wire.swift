@@ -67,6 +67,18 @@ extension Content {
     }
   }
 
+  /// The decoded content. A content of a kind that this version does not know stays encoded; an
+  /// invalid content is `nil`.
+  package var openedIfKnown: Content? { (try? opened()) ?? (isOfNewerKind ? self : nil) }
+
+  /// Whether the bytes encode a content of a kind that this version does not know: a field of another
+  /// number than those of the known kinds, and no known one.
+  package var isOfNewerKind: Bool {
+    guard case .sealed(let bytes) = self, let message = try? Wire.parse(PBContent.self, bytes)
+    else { return false }
+    return message.body == nil && !message.unknownFields.data.isEmpty
+  }
+
   /// The decoded content, or `self` if decoding fails.
   var openedIfPossible: Content { (try? opened()) ?? self }
 }

@@ -102,7 +102,7 @@ extension World {
     var seqs: [Audience: [UInt64]] = [:]
     var cursors: [Audience: UInt64] = [:]
     for record in records {
-      if case .event(let event) = record { seqs[event.audience, default: []].append(event.seq) }
+      if let event = record.readEvent { seqs[event.audience, default: []].append(event.seq) }
       if case .cursor(let cursor) = record { cursors[cursor.audience] = cursor.delivered }
     }
     device.cursors = cursors

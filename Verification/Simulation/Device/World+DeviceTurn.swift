@@ -134,7 +134,8 @@ extension World {
   ) {
     let audience = cursor.audience
     var kept: [UInt64: Event] = [:]
-    for case .put(.event(let event)) in changes where event.audience == audience {
+    for case .put(let stored) in changes {
+      guard let event = stored.readEvent, event.audience == audience else { continue }
       kept[event.seq] = event
     }
     let before = device.cursors[audience] ?? 0
@@ -156,5 +157,15 @@ extension World {
       }
     }
     device.cursors[audience] = max(before, cursor.delivered)
+  }
+}
+
+extension DeviceRecord {
+  /// The event that the record keeps in its place of the log, also one that is newer than the device.
+  var readEvent: Event? {
+    switch self {
+    case .event(let event), .newer(let event): event
+    default: nil
+    }
   }
 }

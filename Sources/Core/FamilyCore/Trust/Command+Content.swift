@@ -115,6 +115,17 @@ extension Command {
   }
 }
 
+extension Event {
+  /// The event as a version shows it that does not know the kind of its content.
+  ///
+  /// - Parameter bytes: The encoding of the content.
+  func withNewerContent(_ bytes: [UInt8]) -> Event {
+    var event = self
+    event.body = .opaque(OpaqueBody(kind: 0, bytes: bytes))
+    return event
+  }
+}
+
 extension Event.Body {
   /// The content; `nil` for events without one.
   package var content: Content? {

@@ -326,6 +326,7 @@ struct EventVerifier: Sendable {
     let binding = Self.binding(family, event.audience, event.command)
     guard let opened = vault.open(content, vault.contentKey(secret, binding), binding: binding)
     else { return .rejected(.cannotOpen) }
+    if case .sealed(let bytes) = opened { return .verified(event.withNewerContent(bytes)) }
     guard event.body.fits(opened) else { return .rejected(.cannotOpen) }
     if let header = event.body.newQuestion, case .question(let question) = opened,
       !question.fits(header, subjects: subjects(of: question, in: header.app, secret))
