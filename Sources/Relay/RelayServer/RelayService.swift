@@ -82,7 +82,7 @@ public actor RelayService: Service {
       sockets: sockets, clock: { .now },
       onDamage: { family, error in
         logger.error(
-          "a family's records cannot be read; run `relayctl check` on a backup",
+          "a family's records cannot be read; stop the relay and run `relayctl check-store`",
           metadata: ["family": "\(family.rawValue)", "reason": "\(error)"])
       },
       onFailure: { [shutdown, meter] error in
