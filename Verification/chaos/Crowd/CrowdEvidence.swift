@@ -7,7 +7,7 @@ import ProcessCluster
 import SQLiteStore
 import Synchronization
 
-/// What a run leaves about the families of a crowd: journals, the recorder's facts and the stores.
+/// The evidence of a run about the families of a crowd: journals, the recorder's facts and stores.
 final class CrowdEvidence: Sendable {
   private struct Stores {
     var agents: [String: SQLiteAgentStore] = [:]
