@@ -43,6 +43,18 @@ extension AppSession {
     Task { await session.run() }
     return session
   }
+
+  /// A session that has caught up with the device.
+  static func connected(_ device: FakeDevice, nameWait: Duration) async throws -> AppSession {
+    var timing = SessionTiming()
+    timing.nameWait = nameWait
+    let session = try AppSession.with(device, timing)
+    device.connect()
+    device.tell(.attached(acknowledged: 0))
+    device.tell(.caughtUp)
+    _ = await session.untilCaughtUp(within: .seconds(10))
+    return session
+  }
 }
 
 extension Question {

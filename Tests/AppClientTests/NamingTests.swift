@@ -8,21 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NamingTests {
   private let ada = Handle("ada", .custom)
 
-  private func connected(_ device: FakeDevice, nameWait: Duration) async throws -> AppSession {
-    var timing = SessionTiming()
-    timing.nameWait = nameWait
-    let session = try AppSession.with(device, timing)
-    device.connect()
-    device.tell(.attached(acknowledged: 0))
-    device.tell(.caughtUp)
-    _ = await session.untilCaughtUp(within: .seconds(10))
-    return session
-  }
-
   @Test("K2, K6: an app waits for the device's answer about a new handle, once")
   func once() async throws {
     let device = FakeDevice(isAlive: true)
-    let session = try await connected(device, nameWait: .seconds(600))
+    let session = try await AppSession.connected(device, nameWait: .seconds(600))
     async let known = session.known(of: [ada])
     while !device.requests.contains(.name([ada])) { await Task.yield() }
     device.tell(.named([ada]))
@@ -34,7 +23,7 @@ import Testing
   @Test("A8, K6: a device that does not answer leaves a new handle unknown after the limit")
   func silent() async throws {
     let device = FakeDevice(isAlive: true)
-    let session = try await connected(device, nameWait: .milliseconds(50))
+    let session = try await AppSession.connected(device, nameWait: .milliseconds(50))
     #expect(await session.known(of: [ada]) == [])
     #expect(device.requests.contains(.name([ada])))
   }

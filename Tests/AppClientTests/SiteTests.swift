@@ -13,21 +13,10 @@ import Testing
   private let site = Site("example.co.uk")!
   private let other = Site("other.example")!
 
-  private func connected(_ device: FakeDevice, nameWait: Duration) async throws -> AppSession {
-    var timing = SessionTiming()
-    timing.nameWait = nameWait
-    let session = try AppSession.with(device, timing)
-    device.connect()
-    device.tell(.attached(acknowledged: 0))
-    device.tell(.caughtUp)
-    _ = await session.untilCaughtUp(within: .seconds(10))
-    return session
-  }
-
   @Test("S5: an app waits for the device's answer about a new site, once")
   func once() async throws {
     let device = FakeDevice(isAlive: true)
-    let session = try await connected(device, nameWait: .seconds(600))
+    let session = try await AppSession.connected(device, nameWait: .seconds(600))
     #expect(session.access(to: site) == nil)
     async let access = session.access(requesting: site)
     while !device.requests.contains(.sites([site])) { await Task.yield() }
@@ -41,7 +30,7 @@ import Testing
   @Test("S5: a device that does not answer, or refuses the app, leaves a new site unknown")
   func silent() async throws {
     let device = FakeDevice(isAlive: true)
-    let session = try await connected(device, nameWait: .milliseconds(50))
+    let session = try await AppSession.connected(device, nameWait: .milliseconds(50))
     #expect(await session.access(requesting: site) == nil)
     #expect(device.requests.contains(.sites([site])))
     let refusing = FakeDevice(isAlive: true)

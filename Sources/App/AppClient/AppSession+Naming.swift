@@ -25,20 +25,9 @@ extension AppSession {
     step(.name(handles))
     guard isOpen else { return await nameForHolder(handles) }
     guard opened!.machine.isAnswered else { return }
-    let id = UUID()
-    let timeout = Task {
-      try? await Task.sleep(for: timing.nameWait, clock: .suspending)
-      resumeNameReader(id)
-    }
-    defer { timeout.cancel() }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        nameReaders[id] = (handles, continuation)
-        resumeNameReaders()
-      }
-    } onCancel: {
-      // The end of its sleep resumes the reader.
-      timeout.cancel()
+    await waitForAnswer { [self] in
+      guard let machine = opened?.machine else { return false }
+      return !machine.isAnswered || !handles.contains(where: machine.unconfirmed.contains)
     }
   }
 
@@ -57,19 +46,6 @@ extension AppSession {
   func publishNames() {
     guard let machine = opened?.machine else { return }
     named.withLock { $0 = machine.named }
-    resumeNameReaders()
-  }
-
-  /// Resumes the readers that wait for no handle any more.
-  private func resumeNameReaders() {
-    guard let machine = opened?.machine else { return }
-    for (id, reader) in nameReaders
-    where !machine.isAnswered || !reader.handles.contains(where: machine.unconfirmed.contains) {
-      resumeNameReader(id)
-    }
-  }
-
-  private func resumeNameReader(_ id: UUID) {
-    nameReaders.removeValue(forKey: id)?.continuation.resume()
+    resumeAnsweredReaders()
   }
 }

@@ -36,21 +36,7 @@ extension AppSession {
     if let access = access(to: site) { return access }
     step(.sites([site]))
     guard isOpen, opened!.machine.isAnswered else { return nil }
-    let id = UUID()
-    let timeout = Task {
-      try? await Task.sleep(for: timing.nameWait, clock: .suspending)
-      resumeSiteReader(id)
-    }
-    defer { timeout.cancel() }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        siteReaders[id] = (site, continuation)
-        resumeSiteReaders()
-      }
-    } onCancel: {
-      // The end of its sleep resumes the reader.
-      timeout.cancel()
-    }
+    await waitForAnswer { [self] in access(to: site) != nil }
     return access(to: site)
   }
 
@@ -58,16 +44,8 @@ extension AppSession {
   func publishSites() {
     guard let machine = opened?.machine else { return }
     web.withLock { $0 = KnownWeb(machine) }
-    resumeSiteReaders()
+    resumeAnsweredReaders()
     for watcher in webWatchers.values { watcher.yield() }
-  }
-
-  private func resumeSiteReaders() {
-    for (id, reader) in siteReaders where access(to: reader.site) != nil { resumeSiteReader(id) }
-  }
-
-  private func resumeSiteReader(_ id: UUID) {
-    siteReaders.removeValue(forKey: id)?.continuation.resume()
   }
 
   /// One element after each change of the access to sites.

@@ -46,14 +46,11 @@ package actor AppSession {
   /// The handles about which this process has received an answer. Changes of other handles are not
   /// reported.
   nonisolated let answered = Mutex(HandleSet())
-  /// Readers that wait until the device confirms the handles that they name.
-  var nameReaders: [UUID: (handles: [Handle], continuation: CheckedContinuation<Void, Never>)] =
-    [:]
+  /// Readers that wait until the device answers about the handles or sites that they name.
+  var answerReaders: [UUID: AnswerReader] = [:]
   /// A copy of the machine's access to sites, for readers on any thread.
   nonisolated let web = Mutex(KnownWeb())
   var webWatchers: [UUID: AsyncStream<Void>.Continuation] = [:]
-  /// Readers that wait until the device has answered about the site that they name.
-  var siteReaders: [UUID: (site: Site, continuation: CheckedContinuation<Void, Never>)] = [:]
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
   private nonisolated let startedAt = SuspendingClock.now
