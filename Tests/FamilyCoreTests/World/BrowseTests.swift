@@ -13,7 +13,7 @@ import Testing
     _ others: WebAccess = .ask, _ sites: [Site: WebAccess] = [:]
   ) -> World {
     var world = World.withAccount()
-    world.set(others, sites)
+    world.setWeb(others, sites)
     return world
   }
 
@@ -39,7 +39,7 @@ import Testing
     var world = Self.world(.block, [Self.site: .allow])
     #expect(access(world) == [.allow, .allow])
     #expect(access(world, to: Site("other.example")!) == [.block, .block])
-    world.set(.allow, [Self.site: .block])
+    world.setWeb(.allow, [Self.site: .block])
     #expect(access(world) == [.block, .block])
     #expect(access(world, to: Site("other.example")!) == [.allow, .allow])
     // An adult of the family has no rules.
@@ -92,9 +92,9 @@ import Testing
   func blocked() {
     var world = Self.world()
     approve(&world)
-    world.set(.block)
+    world.setWeb(.block)
     #expect(access(world) == [.block, .block])
-    world.set(.ask)
+    world.setWeb(.ask)
     #expect(access(world) == [.allow, .allow])
   }
 
@@ -157,14 +157,5 @@ import Testing
     world.wait(.minutes(1))
     #expect(access(world) == [.ask, .ask])
     #expect(world.log.count { if case .asked = $0.body { true } else { false } } == 1)
-  }
-}
-
-extension World {
-  fileprivate mutating func set(_ others: WebAccess, _ sites: [Site: WebAccess] = [:]) {
-    var rules = WebRules()
-    (rules.others, rules.sites) = (others, sites)
-    guardian(1, .changeSettings(World.emily, .webRules(rules)))
-    wait(.seconds(2))
   }
 }

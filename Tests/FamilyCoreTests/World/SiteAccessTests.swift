@@ -10,7 +10,7 @@ import Testing
 
   private static func world(_ others: WebAccess = .ask) -> World {
     var world = World.withAccount()
-    world.set(others)
+    world.setWeb(others)
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     return world
   }
@@ -35,11 +35,11 @@ import Testing
     world.wait(.minutes(61))
     #expect(world.changes() == 1)
     #expect(world.answers([Self.site]) == [SiteAccess(Self.site, .ask)])
-    world.set(.block)
+    world.setWeb(.block)
     #expect(world.changes() == 1)
     #expect(world.answers([Self.other]) == [SiteAccess(Self.other, .block)])
     // The same rules again, and an approval of a person, change no answer.
-    world.set(.block)
+    world.setWeb(.block)
     world.guardian(1, .changeContact(child: World.emily, Handle("ada", .custom), known: true))
     world.wait(.seconds(2))
     #expect(world.changes() == 0)
@@ -62,7 +62,7 @@ import Testing
   @Test("S5: an app that named no site learns of no change")
   func unasked() {
     var world = Self.world()
-    world.set(.block)
+    world.setWeb(.block)
     #expect(world.changes() == 0)
   }
 
@@ -70,7 +70,7 @@ import Testing
   func restricted() {
     var world = Self.world(.allow)
     #expect(world.answer([])?.isRestricted == false)
-    world.set(.allow, [Self.site: .block])
+    world.setWeb(.allow, [Self.site: .block])
     #expect(world.answer([])?.isRestricted == true)
     world.child(5, .app(World.app, .attach(app: World.app, applied: 0)))
     world.child(5, .app(World.app, .sites([Self.site])))
@@ -85,7 +85,7 @@ import Testing
   func unread() {
     var world = World(isConnected: false)
     for id: UInt32 in [1, 2] { world.connect(id) }
-    world.set(.block)
+    world.setWeb(.block)
     world.child(3, .app(World.app, .attach(app: World.app, applied: 0)))
     #expect(world.answers([Self.site]) == nil)
     world.connect(3)
@@ -211,13 +211,6 @@ import Testing
 }
 
 extension World {
-  fileprivate mutating func set(_ others: WebAccess, _ sites: [Site: WebAccess] = [:]) {
-    var rules = WebRules()
-    (rules.others, rules.sites) = (others, sites)
-    guardian(1, .changeSettings(World.emily, .webRules(rules)))
-    wait(.seconds(2))
-  }
-
   /// Requests the access on device 3, as its app does; `nil` without an answer.
   fileprivate mutating func answer(_ sites: [Site]) -> (sites: [SiteAccess], isRestricted: Bool)? {
     _ = take(3)

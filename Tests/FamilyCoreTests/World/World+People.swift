@@ -89,4 +89,12 @@ extension World {
     (machines.guardians[id]?.link ?? machines.children[id]!.link).conversations[Self.emily]?
       .questions[question.id]?.phase
   }
+
+  /// A guardian sets the web rules of the child.
+  mutating func setWeb(_ others: WebAccess, _ sites: [Site: WebAccess] = [:]) {
+    var rules = WebRules()
+    (rules.others, rules.sites) = (others, sites)
+    guardian(1, .changeSettings(World.emily, .webRules(rules)))
+    wait(.seconds(2))
+  }
 }
