@@ -87,14 +87,17 @@ static void track(struct tracked file, int operation, int64_t end) {
   if (operation == CHAOS_REMOVE) set_unsynced(file, 0);
 }
 
+// The bytes of a record with its body.
+static int64_t record_size(const struct chaos_record *record) {
+  return (int64_t)(sizeof *record + ((record->length + 7) & ~7ull));
+}
+
 // Space for a record and its body.
 static struct chaos_record *space(size_t length) {
   int64_t end = position + (int64_t)(sizeof(struct chaos_record) + length);
-  while (journal_size < end + journal_step) journal_size += journal_step;
-  static int64_t grown;
-  if (grown < journal_size) {
+  if (journal_size < end + journal_step) {
+    while (journal_size < end + journal_step) journal_size += journal_step;
     if (syscall(SYS_ftruncate, journal, journal_size) != 0) abort();
-    grown = journal_size;
   }
   return (struct chaos_record *)(records + position);
 }
@@ -106,7 +109,7 @@ static void finish(struct chaos_record *record, struct tracked file, struct chao
   fields.generation = generation;
   *record = fields;
   __atomic_store_n(&record->magic, magic, __ATOMIC_RELEASE);
-  position += (int64_t)(sizeof fields + ((fields.length + 7) & ~7ull));
+  position += record_size(record);
   track(file, fields.operation, position);
 }
 
@@ -175,7 +178,7 @@ static void read_journal(void) {
     struct chaos_record *record = (struct chaos_record *)(records + position);
     if (record->magic != magic) break;
     generation = record->generation;
-    int64_t end = position + (int64_t)(sizeof *record + ((record->length + 7) & ~7ull));
+    int64_t end = position + record_size(record);
     if (record->operation == CHAOS_NAME) named[number_of((char *)(record + 1), record->length)] = generation;
     position = end;
     track((struct tracked){record->database, record->file + 1}, record->operation, end);

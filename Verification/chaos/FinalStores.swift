@@ -48,7 +48,9 @@ extension Fact {
       ).link
     }
     // The device starts from its snapshot, which has to equal what all its events add up to.
-    let (shown, evaluated) = (link(records), link(records.filter { $0.key != .snapshot }))
+    let shown = link(records)
+    let events = records.filter { $0.key != .snapshot }
+    let evaluated = events.count == records.count ? shown : link(events)
     for event in evaluated.restored { opened[event.seq] = event }
     return cursors(in: records, of: credential.address) + decisions(of: shown)
       + [shown, evaluated].map { .views(credential.address, FamilyView(of: $0)) }
@@ -63,8 +65,8 @@ extension Fact {
     }
   }
 
-  /// The facts about the relay's log of a family. Its events are sealed; `opened` are those
-  /// that the family's devices hold.
+  /// The facts about the relay's log of a family. Its events are sealed; `opened` are those that the
+  /// family's devices hold.
   static func log(
     of family: FamilyID, _ events: [Event], _ opened: OpenedEvents
   ) -> [Fact] {

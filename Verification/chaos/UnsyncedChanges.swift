@@ -9,7 +9,7 @@ struct UnsyncedChanges {
 
   private let file: URL
   /// Whether the file durably exists.
-  private var isDurable = true
+  private var isDurable: Bool
   /// The writes and truncations since the last sync.
   private var unsynced: [DiskRecord] = []
   /// The sectors that a failed sync left out. Only another write makes one durable.
@@ -17,8 +17,8 @@ struct UnsyncedChanges {
   /// The durable size; `nil` for that of the file.
   private var durableSize: Int?
 
-  init(of file: URL) {
-    self.file = file
+  init(of file: URL, isDurable: Bool = true) {
+    (self.file, self.isDurable) = (file, isDurable)
   }
 
   // MARK: the journal
@@ -35,11 +35,6 @@ struct UnsyncedChanges {
     case .forget: forget(before: record.offset)
     case .name: break
     }
-  }
-
-  private init(of file: URL, isDurable: Bool) {
-    self.file = file
-    self.isDurable = isDurable
   }
 
   private mutating func sync(before mark: Int) {
@@ -71,6 +66,10 @@ struct UnsyncedChanges {
     }
   }
 
+  private static func former(of changes: [DiskRecord]) -> [Int: Former] {
+    changes.reduce(into: [:]) { add($1, to: &$0) }
+  }
+
   // MARK: the sectors at risk
 
   /// A sector of the file whose bytes differ from its durable ones.
@@ -93,8 +92,7 @@ struct UnsyncedChanges {
     _ body: (Sector) throws -> Void
   ) throws {
     let durableSize = durableSize ?? size
-    var fresh: [Int: Former] = [:]
-    for change in unsynced { Self.add(change, to: &fresh) }
+    let fresh = Self.former(of: unsynced)
     let all = forgotten.merging(fresh) { first, _ in first }
     var numbers = Set(all.keys)
     let sector = DiskRecord.sector
@@ -120,8 +118,7 @@ struct UnsyncedChanges {
 
   /// The durable bytes behind the end of the file, from the begin of a sector on.
   private func cutBytes(_ size: Int, in journal: FileDescriptor) throws -> (Int, [UInt8]) {
-    var former = forgotten
-    for change in unsynced { Self.add(change, to: &former) }
+    let former = forgotten.merging(Self.former(of: unsynced)) { first, _ in first }
     let begin = size / DiskRecord.sector * DiskRecord.sector
     var bytes = [UInt8](repeating: 0, count: (durableSize ?? size) - begin)
     for (sector, place) in former where sector * DiskRecord.sector >= begin {
