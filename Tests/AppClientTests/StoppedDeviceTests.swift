@@ -1,9 +1,10 @@
-import AppClient
 import DeviceConnection
 import FamilyCore
 import FamilyModel
 import Foundation
 import Testing
+
+@testable import AppClient
 
 /// An app and a real child-agent, which is stopped and killed.
 @Suite(.timeLimit(.minutes(5))) struct StoppedDeviceTests {
@@ -34,7 +35,7 @@ import Testing
       kill(process, SIGSTOP)
       #expect(try await isAway(session, "dora"))
       let cancelled = Task { try await session.ask(.about("ben"), .choose) }
-      try await Task.sleep(for: .milliseconds(100))
+      while await session.calls.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
       cancelled.cancel()
       await #expect(throws: CancellationError.self) { try await cancelled.value }
       kill(process, SIGCONT)
