@@ -102,6 +102,9 @@ public final class SocketThread: SerialExecutor {
   /// Enqueues a job for the thread. Called by the Swift runtime.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    // The job may release the last reference to this object before the method returns.
+    let kept = Unmanaged.passRetained(self)
+    defer { kept.release() }
     let (mustWake, mustDrain) = inbox.withLock { inbox in
       inbox.jobs.append(job)
       return (inbox.claimWakeUp(), inbox.claimDrain())
