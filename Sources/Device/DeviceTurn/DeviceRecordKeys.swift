@@ -23,8 +23,14 @@ extension DeviceAddress {
 
   /// The store key of the relay's proof of enrolment. The proof is no record of the device's machine,
   /// so the key is below a device number that no device has.
-  public var passKey: [UInt8] {
-    DeviceAddress(family: family, device: DeviceID(.max)).recordKeyPrefix
+  public var passKey: [UInt8] { key(below: DeviceID(.max)) }
+
+  /// The store key of the age of the contents that were erased last. The age is no record of the
+  /// device's machine, either.
+  package var erasureKey: [UInt8] { key(below: DeviceID(.max - 1)) }
+
+  private func key(below number: DeviceID) -> [UInt8] {
+    DeviceAddress(family: family, device: number).recordKeyPrefix
       + withUnsafeBytes(of: device.rawValue.bigEndian) { Array($0) }
   }
 }

@@ -74,8 +74,8 @@ public struct AgentOptions: ParsableArguments {
   /// The days for which contents stay; `nil`: for good.
   @Option(
     help: """
-      Days for which texts, and questions that were declined, cancelled or expired, stay. Each start \
-      erases older contents, and those of removed persons (default: never).
+      Days for which texts, and questions that were declined, cancelled or expired, stay. A start \
+      erases older contents, and those of removed persons, at most once a day (default: never).
       """)
   public var retention: Int?
 
