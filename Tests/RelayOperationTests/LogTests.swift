@@ -11,7 +11,7 @@ import Testing
       function: "", line: 0)
   }
 
-  @Test("a line of text has the time, level, logger, metadata, source and message")
+  @Test("O9: a line of text has the time, level, logger, metadata, source and message")
   func text() {
     let handler = LineLogHandler(label: "relay", format: .text, writer: .standardError)
     let line = handler.line(
@@ -19,7 +19,7 @@ import Testing
     #expect(line == "1970-01-01T00:00:00Z notice relay: a=1 b=2 [Tests] stopping")
   }
 
-  @Test("a line of JSON is one object, whatever the message contains")
+  @Test("O9: a line of JSON is one object, whatever the message contains")
   func json() throws {
     let handler = LineLogHandler(label: "relay", format: .json, writer: .standardError)
     let line = handler.line(event("a \"quote\"\nand a line", ["n": "1"]), at: Date())
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a reader that stalls loses lines, learns how many, and never stops the writer",
+    "O9: a reader that stalls loses lines, learns how many, and never stops the writer",
     arguments: [LogOptions.Format.text, .json])
   func stalledReader(_ format: LogOptions.Format) throws {
     var ends: [Int32] = [0, 0]

@@ -15,7 +15,7 @@ import Testing
     return statistics
   }()
 
-  @Test("the text has each metric once, with its type and help before its samples")
+  @Test("O9: the text has each metric once, with its type and help before its samples")
   func wellFormed() {
     for format in [MetricsText.Format.openMetrics, .prometheus] {
       let lines = MetricsText.render(statistics, format).split(separator: "\n")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("counters, labels and histograms have their values")
+  @Test("O9: counters, labels and histograms have their values")
   func values() {
     let text = MetricsText.render(statistics, .openMetrics)
     for line in [
@@ -52,14 +52,14 @@ import Testing
     }
   }
 
-  @Test("a relay that does not answer has one metric: up is 0")
+  @Test("O9: a relay that does not answer has one metric: up is 0")
   func down() {
     let text = MetricsText.render(nil, .prometheus)
     #expect(text.contains("permission_relay_up 0\n"))
     #expect(!text.contains("requests"))
   }
 
-  @Test("the format follows the Accept header")
+  @Test("O9: the format follows the Accept header")
   func accept() {
     typealias Format = MetricsText.Format
     #expect(Format(accepting: nil) == .prometheus)
@@ -69,7 +69,7 @@ import Testing
         == .openMetrics)
   }
 
-  @Test("docs/Operations.md lists each metric with its meaning, and no other")
+  @Test("O9: docs/Operations.md lists each metric with its meaning, and no other")
   func documented() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
@@ -87,7 +87,7 @@ import Testing
 }
 
 @Suite struct DurationHistogramTests {
-  @Test("quantiles are the bounds of their buckets")
+  @Test("O9: quantiles are the bounds of their buckets")
   func quantiles() {
     var histogram = DurationHistogram()
     #expect(histogram.quantile(0.5) == nil)

@@ -36,7 +36,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     """
 
   @Test(
-    "the relay's exit code tells a supervisor whether a restart helps",
+    "O9: the relay's exit code tells a supervisor whether a restart helps",
     arguments: [
       ("relay --directory .", 78),
       ("relayctl init --directory . >/dev/null; chmod 644 relay.json; relay --directory .", 78),
@@ -62,7 +62,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     #expect(result.code == code, "\(result.output)")
   }
 
-  @Test("the relay reports its start, its life and its end to the service manager")
+  @Test("O9: the relay reports its start, its life and its end to the service manager")
   func notifications() async throws {
     let result = try await shell(
       Self.start + """
@@ -80,7 +80,7 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     #expect(result.output.contains("['READY=1', 'STOPPING=1', 'WATCHDOG=1']"), "\(result.output)")
   }
 
-  @Test("a monitor answers while its relay hangs, and top shows a relay at work")
+  @Test("O9: a monitor answers while its relay hangs, and top shows a relay at work")
   func monitor() async throws {
     let result = try await shell(
       Self.start + """
@@ -114,14 +114,14 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     #expect(lines.contains { $0.contains("No relay answers") } && lines.last == "code 2")
   }
 
-  @Test("only the owner of the relay's folder can reach the operator's socket")
+  @Test("O9: only the owner of the relay's folder can reach the operator's socket")
   func privacy() async throws {
     let result = try await shell(
       Self.start + "start; stat -c %a . operator.ipc; kill $pid; wait $pid")
     #expect(result.output.split(separator: "\n").prefix(2) == ["700", "700"])
   }
 
-  @Test("a relay that hangs, or whose disk hangs, is not alive")
+  @Test("O9: a relay that hangs, or whose disk hangs, is not alive")
   func liveness() {
     let alive = RelayStatistics()
     #expect(alive.isAlive)
