@@ -94,6 +94,6 @@ import ZeroMQ
     for await _ in ready {}
     task.cancel()
     _ = try? await task.value
-    try withStore { store in #expect(try contents(store) == [2]) }
+    #expect(try withStore(contents) == [2])
   }
 }
