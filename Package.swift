@@ -293,8 +293,9 @@ let verification: [Target] = [
   tool(
     "bench",
     [
-      "PermissionKit", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceTurn",
-      "DeviceAgent", "RelayClient", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore",
+      "PermissionKit", "FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials",
+      "DeviceTurn", "DeviceAgent", "RelayClient", "RelayServer", "RelayStore", "RelayWire",
+      "SQLiteStore",
       "SystemClock", "ZeroMQ",
       "Processes", "Statistics", "TextTable", logging, lifecycle,
     ], exclude: ["reference", "micro"]),

@@ -25,12 +25,37 @@ private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
+    "O11: bench start measures devices that start from a snapshot", .timeLimit(.minutes(10)))
+  func start() async throws {
+    struct Result: Decodable {
+      var device: String
+      var events: Int
+      var later: Int
+      var snapshotBytes: Int
+      var milliseconds: Double
+      var residentBytes: Int
+    }
+    let (code, output) = try await run(["start", "--events", "500", "--starts", "2", "--json"])
+    #expect(code == 0)
+    let results = try JSONDecoder().decode([Result].self, from: Data(output.utf8))
+    #expect(results.map(\.device) == ["guardian", "child"])
+    for result in results {
+      #expect(result.events >= 500)
+      // The newest events are never part of a snapshot.
+      #expect(0 < result.later && result.later < 100)
+      #expect(result.snapshotBytes > 0 && result.milliseconds > 0 && result.residentBytes > 0)
+    }
+    let table = try await run(["start", "--events", "340", "--starts", "1"]).output
+    #expect(table.contains("guardian") && table.contains("memory, MB"))
+  }
+
+  @Test(
     "rejects invalid options",
     arguments: [
       ["relay", "--families", "0"], ["relay", "--windows", "1,,2"], ["relay", "--rounds", "0"],
       ["scale", "--families", "10"], ["scale", "--families", "1000", "100000"],
       ["sockets", "--count", "0"], ["latency", "--rounds", "0"], ["overload", "--seconds", "0"],
-      ["trust", "--times", "0"],
+      ["trust", "--times", "0"], ["start", "--events", "328"], ["start", "--starts", "0"],
     ])
   func refusals(_ arguments: [String]) async throws {
     #expect(try await run(arguments).code == 64)

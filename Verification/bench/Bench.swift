@@ -14,8 +14,8 @@ struct Bench: AsyncParsableCommand {
     discussion: "Build everything first: swift build -c release",
     subcommands: [
       RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, Herd.self,
-      TrustBench.self,
-      PlainRelay.self,
+      TrustBench.self, StartBench.self,
+      PlainRelay.self, DeviceStart.self,
     ])
 }
 
