@@ -11,7 +11,7 @@ import Testing
       let rosa = try await fixture.must("settings", "--as", fixture.file("Rosa"))
       #expect(
         rosa.words[1] == [
-          "Emily", "on", "2014-05-17", "US", "guardian", "not", "set", "ask",
+          "Emily", "on", "off", "2014-05-17", "US", "guardian", "not", "set", "ask",
         ])
       let wei = try await fixture.must(
         "settings", "--json", "--as", fixture.file("Wei", family: 4)

@@ -39,7 +39,7 @@ struct RelayControl: AsyncParsableCommand {
           SetPasscode.self, AddChild.self, Onboard.self, SetBirthdate.self, AddMember.self,
           Invite.self,
           RemoveDevice.self, RemoveMember.self, SetAgeSharing.self, SetCeiling.self,
-          ForgetAge.self, Sandbox.self, SetWebRule.self,
+          ForgetAge.self, Sandbox.self, SetWebRule.self, SetCommunicationSafety.self,
         ]),
     ])
 

@@ -48,7 +48,8 @@ struct Settings: ExplainedCommand {
     let view = try guardian.view()
     var listing = Listing(
       columns: [
-        .init("child"), .init(nil, "childID"), .init("limits"), .init("birthdate"),
+        .init("child"), .init(nil, "childID"), .init("limits"),
+        .init("pictures", "communicationSafety"), .init("birthdate"),
         .init("region"), .init("declared by", "declaration"), .init("passcode"),
         .init("age range", "ageSharing"), .init(nil, "ageSharingOfApps"), .init("ceiling"),
         .init("sandbox"),
@@ -65,6 +66,7 @@ struct Settings: ExplainedCommand {
       return [
         .text(child.displayName), .number(UInt64(child.id.rawValue)),
         .shown(isLimited ? "on" : "off", .flag(isLimited)),
+        .text(SafetyArgument(view.link.settings(of: child.id).communicationSafety).rawValue),
         account?.birthdate.map { .text($0.iso) } ?? .shown("not known", .none),
         account.map { .text($0.region) } ?? .none,
         account.map {
