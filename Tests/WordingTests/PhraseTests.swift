@@ -66,8 +66,7 @@ import Wording
     ]
     let one: Set<Phrase> = [
       .composeTo, .addName, .alreadyAsked, .updateAlreadyAsked, .siteAlreadyAsked, .inWindow,
-      .tryAgainIn,
-      .reminderLine,
+      .authorizationAlreadyAsked, .authorizationPrompt, .tryAgainIn, .reminderLine,
       .cancelledLine, .newerLine, .newMessage,
       .contactsAdded, .contactsRemoved, .limitsOn, .limitsOff, .childAdded, .youAre, .chooseNumber,
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,

@@ -222,7 +222,7 @@ extension World {
       case .rejected(let problem):
         record(.breach("an app of an honest device rejected an entry: \(problem)"))
       case .caughtUp: app.mayLackRosters = false
-      case .asked, .age, .consentChanged, .namesChanged, .sitesChanged: break
+      case .asked, .age, .consentChanged, .namesChanged, .sitesChanged, .authorized, .managed: break
       }
     }
     if case .consumed(let position) = input { app.delivered[position] = nil }

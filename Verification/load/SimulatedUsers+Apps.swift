@@ -28,7 +28,9 @@ extension SimulatedUsers.State {
     for effect in apps[family]?.step(input) ?? [] {
       switch effect {
       // The app's state needs no disk: the app ends with the load.
-      case .persist, .consentChanged, .age, .rejected, .namesChanged, .sitesChanged: break
+      case .persist, .consentChanged, .age, .rejected, .namesChanged, .sitesChanged, .authorized,
+        .managed:
+        break
       case .send(let request):
         inputs.append(.app(SimulatedUsers.app, request))
         if case .acknowledge = request { markConsumed(family) }

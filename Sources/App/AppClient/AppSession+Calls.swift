@@ -55,8 +55,8 @@ extension AppSession {
   package func ask(
     _ question: Question, _ manner: AskManner, in window: String = ""
   ) async throws -> AskOutcome {
-    // The access to sites has reports of its own.
-    if question.topic.kind != .browse {
+    // Sites and authorizations have reports of their own.
+    if question.topic.kind.hasResponse {
       record(answersAbout: question.topic.handles.map(\.canonical))
     }
     let answer = try await call(question.id) { _ in

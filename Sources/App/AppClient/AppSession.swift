@@ -51,6 +51,14 @@ package actor AppSession {
   /// A copy of the machine's access to sites, for readers on any thread.
   nonisolated let web = Mutex(KnownWeb())
   var webWatchers: [UUID: AsyncStream<Void>.Continuation] = [:]
+  /// A copy of the machine's authorization and stores, for readers on any thread.
+  nonisolated let managing = Mutex(ManagingState())
+  /// Settings that the app's code has chosen and the machine has not taken, by the store's name.
+  nonisolated let chosen = Mutex<[String: ManagedSettings]>([:])
+  /// The stores about which the device has not answered, and those that the device refused.
+  var unansweredStores: Set<String> = []
+  var refusedStores: [String: Problem] = [:]
+  var authorizationWatchers: [UUID: AsyncStream<AuthorizationChange>.Continuation] = [:]
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
   private nonisolated let startedAt = SuspendingClock.now
@@ -94,6 +102,7 @@ package actor AppSession {
       ends.withLock { $0.update(machine) }
       named.withLock { $0 = machine.named }
       web.withLock { $0 = KnownWeb(machine) }
+      managing.withLock { $0 = ManagingState(machine) }
       copy?.write(machine)
       opened = (machine, store)
     } catch let error as StoreError where error == .locked && copy != nil {
@@ -163,6 +172,7 @@ package actor AppSession {
     publish(opened!.machine)
     publishNames()
     publishSites()
+    publishManaging()
     for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
     let now = elapsed
     for call in calls.keys { liveness.start(call, now: now) }
@@ -186,7 +196,9 @@ package actor AppSession {
     for effect in opened!.machine.step(input) {
       switch effect {
       case .persist(let changes): persist(changes)
-      case .send(let request): connection.assumeIsolated { $0.send(request) }
+      case .send(let request):
+        if case .manage(let name, _) = request { unansweredStores.insert(name) }
+        connection.assumeIsolated { $0.send(request) }
       case .deliver(let position, let question, let choice):
         loops.deliver(Delivery(position: position, question: question, choice: choice))
       case .asked(let id, let outcome): finishAsks(of: id, outcome)
@@ -199,8 +211,11 @@ package actor AppSession {
       case .caughtUp: caughtUp()
       case .namesChanged: publishNames()
       case .sitesChanged: publishSites()
+      case .authorized(let question, let isApproved): report(question, isApproved: isApproved)
+      case .managed(let name, let problem): received(problem, ofStore: name)
       }
     }
+    publishManaging()
   }
 
   private func persist(_ changes: [AppRecordChange]) {

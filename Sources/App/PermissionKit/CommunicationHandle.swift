@@ -47,7 +47,7 @@ public struct CommunicationHandle: Hashable, Codable, Sendable {
     switch handle.kind {
     case .phoneNumber: self.init(value: handle.value, kind: .phoneNumber)
     case .emailAddress: self.init(value: handle.value, kind: .emailAddress)
-    case .custom, .site: self.init(value: handle.value, kind: .custom)
+    case .custom, .site, .authorization: self.init(value: handle.value, kind: .custom)
     }
   }
 }

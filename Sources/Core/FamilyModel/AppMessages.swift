@@ -28,6 +28,8 @@ public enum AppRequest: Hashable, Sendable {
   /// Requests the access to the sites that the app names, or without sites only whether rules restrict
   /// the web. `AppReply.sites` answers, and `AppReply.sitesChanged` reports each later change.
   case sites([Site])
+  /// Replaces the managed settings of the app's store with this name. `AppReply.managed` answers.
+  case manage(String, ManagedSettings)
 }
 
 extension AppRequest {
@@ -89,6 +91,8 @@ public enum AppReply: Hashable, Sendable {
   case sites([SiteAccess], isRestricted: Bool)
   /// The answer to an earlier `AppRequest.sites` may differ now. The app requests the access again.
   case sitesChanged
+  /// The device enforces the settings of the store with this name, or refuses them.
+  case managed(String, Problem?)
 }
 
 /// The result of `ask` on the child's device.

@@ -15,7 +15,7 @@ extension Handle {
     // Nearly all handles are already in this form.
     if isPlainlyCanonical { return self }
     return switch kind {
-    case .custom, .site: Handle(value.composed, kind)
+    case .custom, .site, .authorization: Handle(value.composed, kind)
     // Composition before the change of case: some letters compose to one with a lower case.
     case .emailAddress: Handle(value.composed.lowercased().composed, kind)
     case .phoneNumber: Handle(value.dialed.composed, kind)
@@ -25,7 +25,7 @@ extension Handle {
   /// Whether the handle is in canonical form, decided by its bytes alone. `false` means unknown.
   private var isPlainlyCanonical: Bool {
     switch kind {
-    case .custom, .site: hasOnly { $0 < 0x80 }
+    case .custom, .site, .authorization: hasOnly { $0 < 0x80 }
     case .emailAddress: hasOnly { $0 < 0x80 && !(0x41...0x5A).contains($0) }
     case .phoneNumber: hasOnly { $0 == 0x2B || (0x30...0x39).contains($0) }
     }
@@ -57,6 +57,7 @@ extension Handle {
     switch kind {
     case .custom: return
     case .site: guard Site(canonical) != nil else { throw .badHandle }
+    case .authorization: guard self == .authorization else { throw .badHandle }
     case .emailAddress: guard canonical.isAddress else { throw .badHandle }
     case .phoneNumber: guard canonical.isNumber else { throw .badHandle }
     }

@@ -24,6 +24,12 @@ extension Limits {
   /// Variables of the device's environment that an app's manifest may name. Above: the manifest is
   /// refused.
   public static let environmentNames = 16
+  /// Stores of managed settings of one app. Above: the device refuses the store with `tooMany`.
+  public static let managedStores = 50
+  /// Sites in one store of managed settings. Above: `tooMany`, on the wire `tooLarge`.
+  public static let managedSites = 50
+  /// Apps in one store of managed settings. Above: `tooMany`, on the wire `tooLarge`.
+  public static let blockedApps = 50
   /// Connections of one app to its device. Above: the device closes the oldest one.
   public static let appConnections = 8
   /// Received messages that wait in one connection of an app. Above: the app's process waits.
@@ -37,6 +43,7 @@ extension Question {
     switch topic {
     case .significantUpdate(let description): bytes += description.utf8.count
     case .browse(let site): bytes += site.name.utf8.count
+    case .authorization: break
     case .communication(let people, _):
       for person in people {
         bytes += 128 + person.handle.value.utf8.count + (person.avatar?.bytes.count ?? 0)

@@ -171,6 +171,12 @@ public struct Problem: Error, Hashable, Sendable {
   public static let noRelay = Problem(442)
   /// The child's rules for the web do not make the child ask for the site: the site is open, or blocked.
   public static let siteNotAsked = Problem(450)
+  /// No guardian has authorized the app to manage the child.
+  public static let notAuthorized = Problem(451)
+  /// An app that guardians authorized blocks the app on this device.
+  public static let appBlocked = Problem(452)
+  /// An app that guardians authorized denies new people on this device.
+  public static let peopleDenied = Problem(453)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.

@@ -318,6 +318,20 @@ extension Problem {
       "The child's rules for the web open the site, or block it.",
       "A guardian changes the rule: `relayctl web-rule`."),
     ProblemEntry(
+      451, "no guardian has authorized the app",
+      "The app manages a child only while an authorization by a guardian is in force.",
+      "The app asks with `AuthorizationCenter`, and a guardian approves."),
+    ProblemEntry(
+      452, "another app blocks the app",
+      "An app that guardians authorized to manage the child blocks the app on this device.",
+      "The other app removes the block, or a guardian withdraws its authorization: "
+        + "`relayctl withdraw --authorization APP`."),
+    ProblemEntry(
+      453, "an app denies questions about people",
+      "An app that guardians authorized to manage the child denies new people on this device.",
+      "The other app permits new people, or a guardian withdraws its authorization: "
+        + "`relayctl withdraw --authorization APP`."),
+    ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",
       "Nothing was changed. Programs retry at the time that the relay names."),

@@ -34,6 +34,8 @@ public enum Topic: Hashable, Sendable {
   case significantUpdate(description: String)
   /// The opening of a site.
   case browse(Site)
+  /// The authorization of the app to manage the child.
+  case authorization
 
   /// The kinds of topics.
   public enum Kind: Hashable, Sendable {
@@ -43,6 +45,8 @@ public enum Topic: Hashable, Sendable {
     case significantUpdate
     /// The opening of a site.
     case browse
+    /// The authorization of an app to manage the child.
+    case authorization
 
     /// Whether the question is asked only while the child's communication limits are on.
     ///
@@ -50,15 +54,23 @@ public enum Topic: Hashable, Sendable {
     public var needsLimits: Bool {
       switch self {
       case .communication: true
-      case .significantUpdate, .browse: false
+      case .significantUpdate, .browse, .authorization: false
       }
     }
 
-    /// Whether a default choice may approve. Only a guardian approves an update or a site.
+    /// Whether the app's code reads the response. Another state of the app answers the other topics.
+    public var hasResponse: Bool {
+      switch self {
+      case .communication, .significantUpdate: true
+      case .browse, .authorization: false
+      }
+    }
+
+    /// Whether a default choice may approve. Only a guardian approves the other topics.
     public var allowsApprovingDefault: Bool {
       switch self {
       case .communication: true
-      case .significantUpdate, .browse: false
+      case .significantUpdate, .browse, .authorization: false
       }
     }
   }
@@ -69,15 +81,18 @@ public enum Topic: Hashable, Sendable {
     case .communication: .communication
     case .significantUpdate: .significantUpdate
     case .browse: .browse
+    case .authorization: .authorization
     }
   }
 
-  /// The handles in question, in the order given; the site's for browsing, empty for an update.
+  /// The handles in question, in the order given; empty for an update. A site and an authorization have
+  /// a handle of their own kind.
   public var handles: [Handle] {
     switch self {
     case .communication(let people, _): people.map(\.handle)
     case .significantUpdate: []
     case .browse(let site): [Handle(site)]
+    case .authorization: [.authorization]
     }
   }
 }

@@ -25,7 +25,7 @@ extension Topic {
   func validate() throws(Problem) {
     switch self {
     case .significantUpdate(let description): try checkText(description, Limits.textBytes)
-    case .browse: break
+    case .browse, .authorization: break
     case .communication(let people, _):
       guard !people.isEmpty else { throw .emptyHandle }
       guard people.count <= Limits.subjects else { throw .tooMany }
@@ -36,7 +36,7 @@ extension Topic {
 
 extension Subject {
   func validate() throws(Problem) {
-    guard handle.kind != .site else { throw .badHandle }
+    guard handle.isOfPerson else { throw .badHandle }
     try handle.validate()
     try avatar?.validate()
     guard let name else { return }
@@ -53,8 +53,7 @@ extension Content {
   public func validateContact() throws(Problem) {
     switch self {
     case .contact(let handle, _):
-      // The web rules allow a site.
-      guard handle.kind != .site else { throw .badHandle }
+      guard handle.isOfPerson else { throw .badHandle }
       try handle.validate()
     case .contactName(let handle, let name):
       try handle.validate()

@@ -33,7 +33,8 @@ package struct DurableTrace: AgentObserver {
     case .app(_, let progress):
       if progress.registered { record("app-registered", device, []) }
       record("app-settled", device, [("position", "\(progress.acknowledged)")])
-    case .cursor, .receipt, .passed, .newer, .lost, .named, .notification, .latestTime, .snapshot:
+    case .cursor, .receipt, .passed, .newer, .lost, .named, .managed, .notification, .latestTime,
+      .snapshot:
       break
     }
   }

@@ -14,6 +14,7 @@ extension Handle.Kind {
     case .emailAddress: "email"
     case .custom: "custom"
     case .site: "site"
+    case .authorization: "authorization"
     }
   }
 
@@ -88,6 +89,7 @@ extension Topic.Kind {
     case .communication: "communication"
     case .significantUpdate: "significantUpdate"
     case .browse: "browse"
+    case .authorization: "authorization"
     }
   }
 }

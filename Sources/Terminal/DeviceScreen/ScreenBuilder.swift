@@ -95,7 +95,7 @@ struct ScreenBuilder {
   func people(_ topic: Topic?) -> [Screen.Person] {
     switch topic {
     case .communication(let people, _): people.map(person)
-    case .significantUpdate, .browse, nil: []
+    case .significantUpdate, .browse, .authorization, nil: []
     }
   }
 
@@ -105,7 +105,7 @@ struct ScreenBuilder {
     switch topic {
     case .significantUpdate(let text): text.isVisible ? text.sanitizedLines : nil
     case .browse(let site): site.name
-    case .communication, nil: nil
+    case .communication, .authorization, nil: nil
     }
   }
 }

@@ -54,7 +54,7 @@ extension Card {
   package var pictures: [Avatar] {
     switch question?.topic {
     case .communication(let people, _): people.compactMap(\.avatar)
-    case .significantUpdate, .browse, nil: []
+    case .significantUpdate, .browse, .authorization, nil: []
     }
   }
 }

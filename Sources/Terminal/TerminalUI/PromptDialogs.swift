@@ -36,7 +36,7 @@ extension Renderer {
   func names(_ question: Question) -> String {
     switch question.topic {
     case .communication(let people, _): wording.list(people.map(wording.person))
-    case .significantUpdate: ""
+    case .significantUpdate, .authorization: ""
     case .browse(let site): site.name
     }
   }
@@ -50,6 +50,7 @@ extension Renderer {
     case .significantUpdate(let description):
       wording(update, name(of: app), description.isVisible ? description : "…")
     case .browse(let site): wording(.sitePrompt, name(of: app), site.name)
+    case .authorization: wording(.authorizationPrompt, name(of: app))
     }
   }
 
@@ -59,6 +60,7 @@ extension Renderer {
     case .communication: wording(.alreadyAsked, names(question))
     case .significantUpdate: wording(.updateAlreadyAsked, name(of: app))
     case .browse(let site): wording(.siteAlreadyAsked, site.name)
+    case .authorization: wording(.authorizationAlreadyAsked, name(of: app))
     }
   }
 }
@@ -186,7 +188,7 @@ struct ComposeDialog: Dialog {
       names[index] = name
       people[index].name = name
       question.topic = .communication(people: people, actions: actions)
-    case .significantUpdate, .browse: break
+    case .significantUpdate, .browse, .authorization: break
     }
   }
 }

@@ -60,7 +60,7 @@ extension Renderer {
         }
         return rows
       }
-    case .significantUpdate, .browse: []
+    case .significantUpdate, .browse, .authorization: []
     }
   }
 
@@ -71,6 +71,7 @@ extension Renderer {
     case .significantUpdate(let description):
       hanging("• ", description.isVisible ? description.sanitized : "…")
     case .browse(let site): hanging("• ", site.name)
+    case .authorization: []
     }
   }
 

@@ -23,14 +23,12 @@ public enum Phrase: String, CaseIterable, Sendable {
 
   /// The text of the prompt when a question about the same people is open. `%1` the people.
   case alreadyAsked
-  /// The text of the prompt when a question about the same update is open. `%1` the app.
-  case updateAlreadyAsked
   /// The text of the prompt when a question about the same site is open. `%1` the site.
   case siteAlreadyAsked
-  /// The button that reminds the guardians of the open question.
-  case remind
-  /// The button that closes the prompt without a reminder.
-  case leaveIt
+  /// The texts when a question about the same update, or for the authorization, is open. `%1` the app.
+  case updateAlreadyAsked, authorizationAlreadyAsked
+  /// The buttons that remind the guardians of the open question, or close the prompt.
+  case remind, leaveIt
 
   // MARK: In-person answers
 
@@ -101,11 +99,13 @@ public enum Phrase: String, CaseIterable, Sendable {
   /// The button that shows a picture despite the warning.
   case showPicture
 
-  // MARK: Significant updates, and sites
+  // MARK: Significant updates, sites, and authorizations
   /// The text of the child's first prompt about an update. `%1` the app, `%2` its description.
   case updatePrompt
   /// The text of the child's first prompt about a site. `%1` the app, `%2` the site.
   case sitePrompt
+  /// The text of the child's first prompt about the authorization of an app. `%1` the app.
+  case authorizationPrompt
   /// The text that informs an adult of an app's update. `%1` the app, `%2` the app's description.
   case updateNotice
   /// The button that acknowledges the update.

@@ -11,6 +11,7 @@ extension Wording {
         ? text("question.update", [child, app, description])
         : text("question.update.undescribed", [child, app])
     case .browse(let site): text("question.site", [child, app, site.name])
+    case .authorization: text("question.authorization", [child, app])
     case .communication(let people, let actions):
       text(
         "question.\(actions.key).\(people.count > 1 ? "many" : "one")",

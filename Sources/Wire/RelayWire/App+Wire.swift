@@ -32,6 +32,7 @@ extension AppRequest {
     case .ping: message.ping = PBEmpty()
     case .name(let handles): message.name = .with { $0.handles = handles.map(\.wire) }
     case .sites(let sites): message.sites = .with { $0.sites = sites.map(\.name) }
+    case .manage(let name, let settings): message.manage = settings.wire(name)
     }
     return Wire.encode(message)
   }
@@ -65,6 +66,7 @@ extension AppRequest {
         try Wire.map(list.sites, limit: Limits.sitesInMessage) { name throws(Problem) in
           try Wire.require(Site(name))
         })
+    case .manage(let store): return .manage(store.name, try ManagedSettings(store))
     case nil: throw .unknownRequest
     }
   }
@@ -149,6 +151,11 @@ extension AppReply {
         $0.restricted = isRestricted
       }
     case .sitesChanged: message.sitesChanged = PBEmpty()
+    case .managed(let name, let problem):
+      message.managed = .with {
+        $0.name = name
+        if let problem { $0.refused = problem.wire }
+      }
     }
     return Wire.encode(message)
   }
@@ -178,6 +185,8 @@ extension AppReply {
       }
       return .sites(sites, isRestricted: list.restricted)
     case .sitesChanged: return .sitesChanged
+    case .managed(let managed):
+      return .managed(managed.name, managed.hasRefused ? try Problem(managed.refused) : nil)
     case nil: throw .unknownRequest
     }
   }

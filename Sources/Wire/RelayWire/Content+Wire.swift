@@ -96,7 +96,7 @@ extension Question {
         people[index].avatar = nil
       }
       question.topic = .communication(people: people, actions: actions)
-    case .significantUpdate, .browse: break
+    case .significantUpdate, .browse, .authorization: break
     }
     return question
   }

@@ -110,6 +110,7 @@ extension Question {
         }
       case .significantUpdate(let text): $0.update = .with { $0.description_p = text }
       case .browse(let site): $0.browse = .with { $0.site = site.name }
+      case .authorization: $0.authorization = PBAuthorizationTopic()
       }
       $0.choices = choices.map(\.wire)
       // A default that is not among the choices becomes an index beyond them, which the decoder
@@ -131,6 +132,7 @@ extension Question {
       guard found.description_p.utf8.count <= Limits.textBytes else { throw .tooLarge }
       topic = .significantUpdate(description: found.description_p)
     case .browse(let found): topic = .browse(try Wire.require(Site(found.site)))
+    case .authorization: topic = .authorization
     case nil: throw .malformed
     }
     let choices = try Wire.map(wire.choices, limit: Limits.choices) { choice throws(Problem) in

@@ -39,6 +39,7 @@ extension RecordKey {
     case .notification(let id): KeyWriter(20).with(id.high).with(id.low).bytes
     case .latestTime: KeyWriter(8).bytes
     case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
+    case .managed(let app, let name): KeyWriter(50).with(app.rawValue).with(name).bytes
     case .passed(let audience, let seq): KeyWriter(30).with(audience.rawValue).with(seq).bytes
     case .newer(let audience, let seq): KeyWriter(32).with(audience.rawValue).with(seq).bytes
     case .snapshot: KeyWriter(40).bytes
@@ -86,6 +87,7 @@ extension DeviceRecord {
     case .notification(let notification): Wire.encode(notification.wire)
     case .latestTime(let time): Wire.encode(time.latestWire)
     case .named(_, let handle): Wire.encode(handle.wire)
+    case .managed(_, let name, let settings): Wire.encode(settings.wire(name))
     case .passed(_, let position): position.hash.bytes
     case .snapshot(let bytes): bytes
     case .lost(let event, let after): KeyWriter(31).with(after).bytes + event.encode()
@@ -123,6 +125,9 @@ extension DeviceRecord {
       return .notification(try DeviceNotification(try Wire.parse(PBNotification.self, value)))
     case 8: return .latestTime(try Instant(try Wire.parse(PBLatestTime.self, value)))
     case 9: return .named(AppID(try text(key)), try Handle(try Wire.parse(PBHandle.self, value)))
+    case 50:
+      let store = try Wire.parse(PBManagedStore.self, value)
+      return .managed(AppID(try text(key)), store.name, try ManagedSettings(store))
     case 30:
       guard key.count == 17 else { throw .malformed }
       return .passed(
@@ -194,6 +199,8 @@ extension AppRecord {
     case .roster(let digest): [10] + digest.bytes
     case .site(let access): [11] + Array(access.site.name.utf8)
     case .webRestricted: [12]
+    case .authorizationDenied: [20]
+    case .managed(let name, _): [21] + Array(name.utf8)
     }
   }
 
@@ -207,7 +214,8 @@ extension AppRecord {
           $0.applied = applied
           $0.consumed = consumed
         })
-    case .consentWithdrawn, .consumedAhead, .roster: []
+    case .consentWithdrawn, .consumedAhead, .roster, .authorizationDenied: []
+    case .managed(let name, let settings): Wire.encode(settings.wire(name))
     case .site(let access): Wire.encode(access.wire)
     case .webRestricted(let isRestricted): [isRestricted ? 1 : 0]
     case .pinned(let security):
@@ -238,6 +246,10 @@ extension AppRecord {
     case 9: return .named(try Handle(try Wire.parse(PBHandle.self, value)))
     case 11: return .site(try SiteAccess(try Wire.parse(PBSiteAccess.self, value)))
     case 12: return .webRestricted(value == [1])
+    case 20: return .authorizationDenied
+    case 21:
+      let store = try Wire.parse(PBManagedStore.self, value)
+      return .managed(store.name, try ManagedSettings(store))
     case 2:
       let position = try Wire.parse(PBAppPosition.self, value)
       return .position(applied: position.applied, consumed: position.consumed)

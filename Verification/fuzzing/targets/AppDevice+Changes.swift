@@ -19,6 +19,7 @@ extension Bytes {
     case .age: return .age(edge(), .failed(.tooLarge))
     case .named: return .named(array(4) { $0.handle() })
     case .sites: return .sites(array(4) { $0.siteAccess() }, isRestricted: isRare(2))
+    case .managed: return .managed("store\(pick(2))", isRare(2) ? .notAuthorized : nil)
     case .caughtUp, .sitesChanged, .failed, .pong: return reply
     }
   }

@@ -62,6 +62,7 @@ extension Bytes {
   }
 
   private mutating func topic() -> Topic {
+    guard !isRare(16) else { return .authorization }
     guard !isRare(12) else { return .browse(Site("site\(pick(4)).example")!) }
     guard !isRare(6) else { return .significantUpdate(description: text(Limits.textBytes)) }
     let people = array(Limits.subjects) { input in

@@ -20,19 +20,25 @@ struct SampleTraffic {
 
   init(isSigned: Bool) {
     let question = Self.question
+    var settings = ManagedSettings()
+    settings.sites = .specific([Site("example.co.uk")!])
+    settings.blockedApps = [AppID("b")]
     appRequests = [
       .attach(app: AppID("a"), applied: 1), .register, .ask(question, .choose),
       .ask(question, .byMessage), .acknowledge(1), .detach, .ping, .sites([Site("example.co.uk")!]),
+      .manage("store", settings),
     ].map { (request: AppRequest) in request.encode() }
     let entry = AppEntry(position: 1, body: .response(question, question.choices[0]))
     appReplies = [
       .attached(acknowledged: 0), .reset(position: 1, known: [Self.handle]), .entry(entry),
       .caughtUp, .asked(question.id, .sent), .failed(.tooLarge), .pong,
       .sites([SiteAccess(Site("example.co.uk")!, .ask)], isRestricted: true), .sitesChanged,
+      .managed("store", .notAuthorized),
     ].map { (reply: AppReply) in reply.encode() }
     appRecords = [
       .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),
-      .roster(ChainHash(bytes: Array(repeating: 9, count: 32))!),
+      .roster(ChainHash(bytes: Array(repeating: 9, count: 32))!), .authorizationDenied,
+      .managed("store", settings),
     ]
     var family = FuzzedFamily(isSigned: isSigned)
     let child = PersonID(3)

@@ -6,9 +6,11 @@ extension ChildMachine {
   /// The owner's age settings and age answers.
   public var age: AgeState { link.age(of: link.personID) }
 
-  /// The problem if the app is rated above the child's ceiling; such an app is refused everything.
+  /// The problem if the app is rated above the child's ceiling, or if another app blocks it. Such an app
+  /// is refused everything.
   func refusal(of app: AppID) -> Problem? {
-    manifest(app).isAllowed(by: age.settings.ceiling) ? nil : .ratedAbove
+    guard manifest(app).isAllowed(by: age.settings.ceiling) else { return .ratedAbove }
+    return isBlocked(app) ? .appBlocked : nil
   }
 
   /// Whether the device manages the process of the app.

@@ -35,34 +35,12 @@ public struct AppMachine: Sendable {
     case name([Handle])
     /// The app's code names sites or, without any, requests whether rules restrict the web.
     case sites([Site])
+    /// The app's code replaces the managed settings of its store with this name.
+    case manage(String, ManagedSettings)
     /// The app subscribes to the responses about this kind of topic, which also registers it.
     case subscribe(Topic.Kind)
     /// The app's code has handled the response at this position.
     case consumed(UInt64)
-  }
-
-  /// An effect. The shell carries out the effects of a step in order.
-  public enum Effect: Hashable, Sendable {
-    /// Make these changes durable in one transaction.
-    case persist([AppRecordChange])
-    /// Send a request to the device.
-    case send(AppRequest)
-    /// Deliver the response at this position to the app's code.
-    case deliver(UInt64, Question, Choice)
-    /// ``AppMachine/isConsentWithdrawn`` has changed.
-    case consentChanged
-    /// Report the outcome of an `ask`.
-    case asked(QuestionID, AskOutcome)
-    /// Report the answer to the age request with this number.
-    case age(UInt64, AgeReply)
-    /// The app has received every entry that waited on the device.
-    case caughtUp
-    /// ``AppMachine/named``, ``AppMachine/unconfirmed`` or ``AppMachine/isAnswered`` has changed.
-    case namesChanged
-    /// ``AppMachine/visibleSites`` or ``AppMachine/isWebRestricted`` has changed.
-    case sitesChanged
-    /// The app rejected a message of the device. The message changed nothing.
-    case rejected(Problem)
   }
 
   /// A response that the app's code has not handled.
@@ -136,6 +114,10 @@ public struct AppMachine: Sendable {
   var requestsSites = false
   /// Whether guardians' rules restrict the web; `nil` before the device's first answer.
   public internal(set) var isWebRestricted: Bool?
+  /// Whether a guardian declined the app's authorization, or the authorization has ended.
+  var isAuthorizationDenied = false
+  /// The settings of the app's stores by name, which the device enforces. No store is empty.
+  public internal(set) var managed: [String: ManagedSettings] = [:]
   /// The access to sites that the app's code may know: none while the consent is withdrawn.
   public var visibleSites: [Site: SiteAccess] { isConsentWithdrawn ? [:] : sites }
 
@@ -165,6 +147,8 @@ public struct AppMachine: Sendable {
       case .named(let handle): named.insert(handle)
       case .site(let access): restore(access)
       case .webRestricted(let isRestricted): isWebRestricted = isRestricted
+      case .authorizationDenied: isAuthorizationDenied = true
+      case .managed(let name, let settings): managed[name] = settings
       case .roster(let digest): verifier?.rosters.restore(digest)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
@@ -214,6 +198,7 @@ public struct AppMachine: Sendable {
     case .register: return register()
     case .name(let handles): return name(handles)
     case .sites(let sites): return name(sites)
+    case .manage(let name, let settings): return manage(name, settings)
     case .subscribe(let kind):
       guard subscribed.insert(kind).inserted else { return [] }
       return register() + deliver()
@@ -255,7 +240,7 @@ public struct AppMachine: Sendable {
         return [.persist(try applyVerified(evidence))]
       } catch { return reject(error) }
     case .entry(let entry): return apply(entry)
-    case .caughtUp: return [.caughtUp] + requestAllSites()
+    case .caughtUp: return [.caughtUp] + requestAllSites() + manageAgain()
     case .asked(let id, let outcome):
       // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
       let count = openAsks.count
@@ -269,6 +254,7 @@ public struct AppMachine: Sendable {
     case .pong: return []
     case .sites(let answers, let isRestricted): return apply(answers, isRestricted: isRestricted)
     case .sitesChanged: return requestAllSites()
+    case .managed(let name, let problem): return [.managed(name, problem)]
     case .named(let handles):
       let changes = confirm(handles)
       return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
@@ -295,7 +281,9 @@ public struct AppMachine: Sendable {
     // A handle that is not known by the evidence was withdrawn later, or never approved.
     let handles = claimed.filter { verifier?.isKnown($0, in: app) ?? true }
     let hasForgery = claimed.contains { verifier?.hasNoStatement(about: $0, in: app) ?? false }
+    let wasAuthorized = known.contains(.authorization)
     known = HandleSet(handles)
+    let authorization = updateAuthorization(wasAuthorized)
     applied = position
     consumed = position
     lastReceived = position
@@ -305,7 +293,9 @@ public struct AppMachine: Sendable {
     let (renamed, requests) = nameAgain(except: handles)
     return [
       .persist(
-        [.forgetAll] + handles.map { .put(.known($0)) } + ahead + renamed + [self.position])
+        [.forgetAll] + handles.map { .put(.known($0)) } + ahead + renamed + authorization + [
+          self.position
+        ])
     ] + requests + (hasForgery ? reject(.notSigned) : [])
   }
 
@@ -321,9 +311,13 @@ public struct AppMachine: Sendable {
     if entry.position > applied {
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
+      let wasAuthorized = known.contains(.authorization)
       do throws(Problem) {
         let changes = try applyVerified(entry)
-        effects.append(.persist(changes + confirmPeople(of: entry) + [position]))
+        let authorization = updateAuthorization(wasAuthorized, by: entry)
+        effects.append(
+          .persist(changes + confirmPeople(of: entry) + authorization + [position]))
+        effects += entry.authorizationAnswer
       } catch {
         isVerified = false
         effects = [.persist([position])] + reject(error)
@@ -334,9 +328,8 @@ public struct AppMachine: Sendable {
       do throws(Problem) { try verify(entry) } catch { isVerified = false }
     }
     lastReceived = max(lastReceived, entry.position)
-    // The access to the site is the answer to a question to browse: no loop waits for its response.
     if isVerified, case .response(let question, let choice) = entry.body,
-      question.topic.kind != .browse,
+      question.topic.kind.hasResponse,
       !consumedAhead.contains(entry.position),
       !pendingResponses.contains(where: { $0.position == entry.position })
     {

@@ -27,6 +27,10 @@ public enum AppRecord: Hashable, Sendable {
   case webRestricted(Bool)
   /// The digest of a roster that the app has verified.
   case roster(ChainHash)
+  /// The mark that a guardian declined the app's authorization, or that the authorization ended.
+  case authorizationDenied
+  /// The managed settings of the app's store with this name.
+  case managed(String, ManagedSettings)
 }
 
 /// A change of an app's durable state. The changes of one `persist` effect are one transaction; a

@@ -4,7 +4,9 @@ extension AppReply {
   /// Whether the message is valid only after the reply to the attachment.
   var followsAttachment: Bool {
     switch self {
-    case .roster, .evidence, .reset, .entry, .caughtUp, .named, .sites, .sitesChanged: true
+    case .roster, .evidence, .reset, .entry, .caughtUp, .named, .sites, .sitesChanged,
+      .managed:
+      true
     case .attached, .asked, .age, .failed, .pong: false
     }
   }
@@ -13,7 +15,8 @@ extension AppReply {
   var needsRosters: Bool {
     switch self {
     case .evidence, .reset, .entry, .caughtUp: true
-    case .attached, .roster, .named, .sites, .sitesChanged, .asked, .age, .failed, .pong: false
+    case .attached, .roster, .named, .sites, .sitesChanged, .managed, .asked, .age, .failed, .pong:
+      false
     }
   }
 }

@@ -47,7 +47,7 @@ struct AskFlow: Sendable {
         people[index].name = name
       }
       question.topic = .communication(people: people, actions: actions)
-    case .significantUpdate, .browse: break
+    case .significantUpdate, .browse, .authorization: break
     }
     return question
   }

@@ -14,6 +14,7 @@ extension ChildMachine {
       // The app's code waits for no answer to its names, and their reply would end a question.
       switch request {
       case .name, .sites: return
+      case .manage(let name, _): return effects.append(.app(app, .managed(name, problem)))
       default: break
       }
       guard case .age(let id, _, _) = request else {
@@ -51,6 +52,12 @@ extension ChildMachine {
     case .age(let id, _, _) where consents.isWithdrawn(app):
       effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
     case .sites(let sites): answer(sites, of: app, effects: &effects)
+    case .manage(let name, let settings):
+      var refusal: Problem?
+      do throws(Problem) {
+        try manage(name, settings, of: app, into: &out)
+      } catch { refusal = error }
+      effects.append(.app(app, .managed(name, refusal)))
     case .ping, .rating: break
     case .age(let id, nil, _): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?, let window):

@@ -46,7 +46,9 @@ extension ChildMachine {
 
   /// The problem of a question that the app may not ask.
   func refusal(of question: Question, by app: AppID) -> Problem? {
-    question.topic.kind != .significantUpdate && consents.isWithdrawn(app) ? .consentWithdrawn : nil
+    let kind = question.topic.kind
+    if kind != .significantUpdate, consents.isWithdrawn(app) { return .consentWithdrawn }
+    return kind == .communication && arePeopleDenied ? .peopleDenied : nil
   }
 
   /// Enqueues the current statement about the consent for an app that starts from the full set,

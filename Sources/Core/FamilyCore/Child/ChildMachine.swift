@@ -75,6 +75,8 @@ public struct ChildMachine: Sendable {
   var flows: [UInt64: AskFlow] = [:]
   var known = KnownHandles()
   var latest = LatestTime()
+  /// The settings of the apps' stores. No store is empty.
+  var managed: [AppID: ManagedStores] = [:]
   /// The state of the web rules that the apps know; `nil` while no app has requested sites.
   var reportedWeb: WebState?
   /// Whether an approval of a site began or ended in this step.
@@ -136,7 +138,12 @@ public struct ChildMachine: Sendable {
       }
       return AppFeed(app, progress: progress, entries: entries, named: named)
     }
-    for case .latestTime(let found) in records { latest.restore(found) }
+    for record in records {
+      if case .latestTime(let found) = record { latest.restore(found) }
+      if case .managed(let app, let name, let settings) = record, apps.contains(app) {
+        managed[app, default: [:]][name] = settings
+      }
+    }
     restoreDerived()
   }
 
@@ -249,6 +256,7 @@ public struct ChildMachine: Sendable {
     }
     for done in out.evaluated { evaluated(done, now: now, into: &out, effects: &effects) }
     reportApps(now: now, into: &out)
+    endManaging(into: &out)
     reportSites(haveMoved: haveSitesMoved, effects: &effects)
     effects += link.endStep(now: now, into: &out)
     recordLatestTime(into: &out)

@@ -2,8 +2,8 @@ public import FamilyModel
 
 /// The handles that are known for a child: approved by a guardian, or among the child's contacts.
 ///
-/// Handles are compared in canonical form. A custom user name is known only in the app in which it
-/// was approved; phone numbers and e-mail addresses are known in all apps.
+/// Handles are compared in canonical form. A custom user name and an authorization are known only in
+/// the app in which they were approved; other handles are known in all apps.
 ///
 /// An approval with an end makes a handle known until the latest time reaches the end. The latest
 /// time never decreases. Such an approval neither shortens nor lengthens one without an end; of two
@@ -13,8 +13,7 @@ public struct KnownHandles: Sendable {
   public enum Reason: Hashable, Sendable {
     /// The handle is among the child's contacts.
     case contact
-    /// A guardian approved the handle: a custom user name for this app, any other handle for all
-    /// apps (`nil`).
+    /// A guardian approved the handle for this app, or for all apps (`nil`).
     case approved(in: AppID?)
     /// A guardian approved the handle as `approved` states, and the approval ends at this moment.
     case approvedUntil(Instant, in: AppID?)
@@ -224,7 +223,7 @@ public struct KnownHandles: Sendable {
   ) {
     hasLimits = hasLimits || until != nil
     for handle in handles.map(\.canonical) {
-      switch (handle.kind == .custom, until) {
+      switch (handle.kind.isOfOneApp, until) {
       case (true, nil): set(\.approvedInChanges, app, handle, true, order)
       case (true, let until): set(\.limitedInChanges, app, handle, true, order, until: until)
       case (false, nil): Self.set(&approvedChanges, handle, true, order)

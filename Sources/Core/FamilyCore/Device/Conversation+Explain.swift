@@ -90,7 +90,7 @@ struct HandleExplainer {
 
   /// A custom name concerns its own app; numbers and addresses concern every app.
   private func isAbout(_ state: QuestionState) -> Bool {
-    guard handle.kind != .custom || state.header.app == app else { return false }
+    guard !handle.kind.isOfOneApp || state.header.app == app else { return false }
     return state.question?.topic.handles.contains { $0.canonical == handle } ?? false
   }
 
@@ -200,7 +200,7 @@ extension ChildMachine {
     let handle = answer.handle
     let isSending = link.pendingCommands.contains { command in
       guard case .ask(let header, .question(let question)) = command else { return false }
-      return (handle.kind != .custom || header.app == app)
+      return (!handle.kind.isOfOneApp || header.app == app)
         && question.topic.handles.contains { $0.canonical == handle }
     }
     if isSending, !answer.isKnown {

@@ -30,6 +30,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case latestTime(Instant)
   /// A handle that an app has named, in canonical form.
   case named(AppID, Handle)
+  /// The managed settings of an app's store with this name.
+  case managed(AppID, String, ManagedSettings)
   /// The state that the events up to a position add up to: a cache. See ``SnapshotCoverage``.
   case snapshot([UInt8])
 }
@@ -60,6 +62,8 @@ public enum RecordKey: Hashable, Sendable {
   case latestTime
   /// The key of a handle that an app has named.
   case named(AppID, Handle)
+  /// The key of the managed settings of an app's store.
+  case managed(AppID, String)
   /// The key of the snapshot.
   case snapshot
 }
@@ -80,6 +84,7 @@ extension DeviceRecord {
     case .notification(let notification): .notification(notification.id)
     case .latestTime: .latestTime
     case .named(let app, let handle): .named(app, handle)
+    case .managed(let app, let name, _): .managed(app, name)
     case .snapshot: .snapshot
     }
   }

@@ -12,6 +12,10 @@ extension ChildMachine {
   struct WebState: Equatable, Sendable {
     var isAnswered: Bool
     var rules: WebRules
+    var filters: [ManagedSettings.SiteFilter]
+
+    /// Whether the rules or the filters restrict the web.
+    var isRestricted: Bool { rules != WebRules() || !filters.isEmpty }
   }
 
   /// The owner's rules for the web; the default ones for an adult and without a family.
@@ -21,7 +25,8 @@ extension ChildMachine {
   }
 
   private var webState: WebState {
-    WebState(isAnswered: !isInFamily || link.hasReadWebRules, rules: webRules)
+    WebState(
+      isAnswered: !isInFamily || link.hasReadWebRules, rules: webRules, filters: siteFilters)
   }
 
   /// Answers an app about the sites that it names. A device that left the family gives no new answers.
@@ -36,7 +41,7 @@ extension ChildMachine {
         access == .allow && webRules.access(to: site) == .ask ? end(ofAccessTo: site) : nil
       return SiteAccess(site, access, until: until)
     }
-    effects.append(.app(app, .sites(answers, isRestricted: state.rules != WebRules())))
+    effects.append(.app(app, .sites(answers, isRestricted: state.isRestricted)))
   }
 
   /// Reports to the apps that have requested sites that an answer may differ now.

@@ -4,10 +4,11 @@ extension ChildMachine {
   /// The owner's access to the site: the guardians' rule, or an approval where the rule makes the child
   /// ask.
   ///
-  /// A rule that blocks counts before every approval. Without a family, and for an adult, each site is
+  /// A rule that blocks, and the settings of an authorized app, count before every approval. Without a family, and for an adult, each site is
   /// allowed.
   public func access(to site: Site) -> WebAccess {
     guard isInFamily, link.person?.role == .child else { return .allow }
+    if isBlocked(site) { return .block }
     let access = link.settings(of: link.personID).webRules.access(to: site)
     guard access == .ask else { return access }
     return known.isKnownEverywhere(Handle(site)) ? .allow : .ask

@@ -71,7 +71,7 @@ extension SubjectTags {
         guard let handle = Handle(item: item.item) else {
           return isOwn || item.item.isEnd ? item : Tag(tag: item.tag)
         }
-        let isShared = isOwn || handle.kind != .custom
+        let isShared = isOwn || !handle.kind.isOfOneApp
         return isShared && named.contains(handle) ? item : Tag(tag: item.tag)
       })
   }
@@ -95,7 +95,8 @@ extension Question {
       choice.end?.item(ofChoice: index)
     }
     return switch topic {
-    case .communication, .browse: topic.handles.map(\.canonical).sorted().map(\.item) + ends
+    case .communication, .browse, .authorization:
+      topic.handles.map(\.canonical).sorted().map(\.item) + ends
     case .significantUpdate(let text): [[0xFF] + text.utf8] + ends
     }
   }

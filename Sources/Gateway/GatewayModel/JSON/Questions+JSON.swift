@@ -17,6 +17,7 @@ extension Instant {
 extension Handle {
   private static let kinds: KeyValuePairs<String, Kind> = [
     "phoneNumber": .phoneNumber, "emailAddress": .emailAddress, "custom": .custom, "site": .site,
+    "authorization": .authorization,
   ]
 
   package init(_ reader: JSONReader) throws(InvalidBody) {
@@ -107,6 +108,7 @@ extension Topic {
     switch self {
     case .significantUpdate(let description): .object(["update": .string(description)])
     case .browse(let site): .object(["site": .string(site.name)])
+    case .authorization: .object(["authorization": .bool(true)])
     case .communication(let people, let actions):
       .object([
         "people": .array(people.map(\.json)),

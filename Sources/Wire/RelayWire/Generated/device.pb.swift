@@ -272,6 +272,15 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .sites(newValue)}
   }
 
+  /// Replace the settings of a store. The reply is `managed`.
+  var manage: PBManagedStore {
+    get {
+      if case .manage(let v)? = body {return v}
+      return PBManagedStore()
+    }
+    set {body = .manage(newValue)}
+  }
+
   /// The app rejected a message of the device for this reason. Has no reply.
   var disbelieved: PBProblem {
     get {
@@ -311,6 +320,8 @@ nonisolated struct PBAppRequest: Sendable {
     case rating(UInt64)
     /// Ask for the access to sites. The reply is `sites`.
     case sites(PBSites)
+    /// Replace the settings of a store. The reply is `managed`.
+    case manage(PBManagedStore)
     /// The app rejected a message of the device for this reason. Has no reply.
     case disbelieved(PBProblem)
 
@@ -377,6 +388,59 @@ nonisolated struct PBSiteList: Sendable {
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+}
+
+/// The settings of one store of an app that guardians authorized to manage the child. Also a record of the app
+/// and of its device.
+nonisolated struct PBManagedStore: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 to 128 bytes.
+  var name: String = String()
+
+  /// 0 no filter, 1 blocks the sites, 2 blocks all other sites.
+  var filter: UInt32 = 0
+
+  /// Canonical names of 1 to 253 bytes, at most 50.
+  var sites: [String] = []
+
+  /// Bundle identifiers of 1 to 128 bytes, at most 50.
+  var blockedApps: [String] = []
+
+  /// true: the device refuses questions about people.
+  var deniesPeople: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// The end of a `manage`.
+nonisolated struct PBManaged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The store's name.
+  var name: String = String()
+
+  /// Absent: the device enforces the settings.
+  var refused: PBProblem {
+    get {_refused ?? PBProblem()}
+    set {_refused = newValue}
+  }
+  /// Returns true if `refused` has been explicitly set.
+  var hasRefused: Bool {self._refused != nil}
+  /// Clears the value of `refused`. Subsequent reads from it will return its default value.
+  mutating func clearRefused() {self._refused = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _refused: PBProblem? = nil
 }
 
 /// A list of handles.
@@ -840,6 +904,15 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .sites(newValue)}
   }
 
+  /// The reply to `manage`.
+  var managed: PBManaged {
+    get {
+      if case .managed(let v)? = body {return v}
+      return PBManaged()
+    }
+    set {body = .managed(newValue)}
+  }
+
   /// An answer to an earlier `sites` may differ now: ask again.
   var sitesChanged: PBEmpty {
     get {
@@ -891,6 +964,8 @@ nonisolated struct PBAppReply: Sendable {
     case age(PBAgeTold)
     /// The reply to `sites`.
     case sites(PBSiteList)
+    /// The reply to `manage`.
+    case managed(PBManaged)
     /// An answer to an earlier `sites` may differ now: ask again.
     case sitesChanged(PBEmpty)
     /// The family's next roster, oldest first.
@@ -1581,7 +1656,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{2}\u{11}disbelieved\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{2}\u{11}disbelieved\0\u{2}\u{a}manage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1725,6 +1800,19 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .disbelieved(v)
         }
       }()
+      case 70: try {
+        var v: PBManagedStore?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .manage(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .manage(v)
+        }
+      }()
       default: break
       }
     }
@@ -1790,6 +1878,10 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .disbelieved?: try {
       guard case .disbelieved(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+    }()
+    case .manage?: try {
+      guard case .manage(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
     }()
     default: break
     }
@@ -1910,6 +2002,95 @@ nonisolated extension PBSiteList: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   static func ==(lhs: PBSiteList, rhs: PBSiteList) -> Bool {
     if lhs.sites != rhs.sites {return false}
     if lhs.restricted != rhs.restricted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBManagedStore: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ManagedStore"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}filter\0\u{1}sites\0\u{3}blocked_apps\0\u{3}denies_people\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.filter) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.sites) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.blockedApps) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.deniesPeople) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.filter != 0 {
+      try visitor.visitSingularUInt32Field(value: self.filter, fieldNumber: 2)
+    }
+    if !self.sites.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.sites, fieldNumber: 3)
+    }
+    if !self.blockedApps.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.blockedApps, fieldNumber: 4)
+    }
+    if self.deniesPeople != false {
+      try visitor.visitSingularBoolField(value: self.deniesPeople, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBManagedStore, rhs: PBManagedStore) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.filter != rhs.filter {return false}
+    if lhs.sites != rhs.sites {return false}
+    if lhs.blockedApps != rhs.blockedApps {return false}
+    if lhs.deniesPeople != rhs.deniesPeople {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBManaged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Managed"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}refused\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._refused) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try { if let v = self._refused {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBManaged, rhs: PBManaged) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs._refused != rhs._refused {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2479,7 +2660,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{2}\u{12}roster\0\u{1}evidence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{2}\u{12}roster\0\u{1}evidence\0\u{2}\u{9}managed\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2652,6 +2833,19 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .evidence(v)
         }
       }()
+      case 70: try {
+        var v: PBManaged?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .managed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .managed(v)
+        }
+      }()
       default: break
       }
     }
@@ -2717,6 +2911,10 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .evidence?: try {
       guard case .evidence(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 61)
+    }()
+    case .managed?: try {
+      guard case .managed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
     }()
     case nil: break
     }

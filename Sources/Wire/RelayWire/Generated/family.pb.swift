@@ -31,16 +31,16 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// A phone number, an e-mail address, a custom user name or a site.
+/// A phone number, an e-mail address, a custom user name, a site or an authorization.
 nonisolated struct PBHandle: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 phone number, 2 e-mail address, 3 custom user name, 4 the canonical name of a site.
+  /// 1 phone number, 2 e-mail address, 3 custom user name, 4 the canonical name of a site,
   var kind: UInt32 = 0
 
-  /// As the app gave the handle; at most 320 bytes.
+  /// 5 an app's authorization to manage the child.
   var value: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -185,6 +185,17 @@ nonisolated struct PBBrowseTopic: Sendable {
   init() {}
 }
 
+/// A request of the app to manage the child.
+nonisolated struct PBAuthorizationTopic: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// One of the answers that a question offers.
 nonisolated struct PBChoice: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -274,6 +285,15 @@ nonisolated struct PBQuestion: Sendable {
     set {topic = .browse(newValue)}
   }
 
+  /// The authorization of the app to manage the child.
+  var authorization: PBAuthorizationTopic {
+    get {
+      if case .authorization(let v)? = topic {return v}
+      return PBAuthorizationTopic()
+    }
+    set {topic = .authorization(newValue)}
+  }
+
   /// 1 to 16 choices.
   var choices: [PBChoice] = []
 
@@ -300,6 +320,8 @@ nonisolated struct PBQuestion: Sendable {
     case update(PBUpdateTopic)
     /// The opening of a site.
     case browse(PBBrowseTopic)
+    /// The authorization of the app to manage the child.
+    case authorization(PBAuthorizationTopic)
 
   }
 
@@ -1905,6 +1927,25 @@ nonisolated extension PBBrowseTopic: SwiftProtobuf.Message, SwiftProtobuf._Messa
   }
 }
 
+nonisolated extension PBAuthorizationTopic: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AuthorizationTopic"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAuthorizationTopic, rhs: PBAuthorizationTopic) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Choice"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}title\0\u{1}answer\0\u{1}lasts\0\u{1}until\0")
@@ -1979,7 +2020,7 @@ nonisolated extension PBChoice: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Question"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}communication\0\u{1}update\0\u{1}choices\0\u{3}default_choice\0\u{1}expiration\0\u{2}\u{2}browse\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}communication\0\u{1}update\0\u{1}choices\0\u{3}default_choice\0\u{1}expiration\0\u{2}\u{2}browse\0\u{1}authorization\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2030,6 +2071,19 @@ nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.topic = .browse(v)
         }
       }()
+      case 9: try {
+        var v: PBAuthorizationTopic?
+        var hadOneofValue = false
+        if let current = self.topic {
+          hadOneofValue = true
+          if case .authorization(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.topic = .authorization(v)
+        }
+      }()
       default: break
       }
     }
@@ -2063,9 +2117,17 @@ nonisolated extension PBQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try { if let v = self._expiration {
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 6)
     } }()
-    try { if case .browse(let v)? = self.topic {
+    switch self.topic {
+    case .browse?: try {
+      guard case .browse(let v)? = self.topic else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    } }()
+    }()
+    case .authorization?: try {
+      guard case .authorization(let v)? = self.topic else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    default: break
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 

@@ -163,7 +163,7 @@ public struct DeviceLink: Sendable {
       case .newer(let event): history.newer.append(event)
       case .lost(let event, let after): history.lost.append((event, after))
       case .snapshot(let bytes): history.snapshot = bytes
-      case .app, .entry, .named, .notification, .latestTime: break
+      case .app, .entry, .named, .managed, .notification, .latestTime: break
       }
     }
     history.newer.sort { $0.seq < $1.seq }

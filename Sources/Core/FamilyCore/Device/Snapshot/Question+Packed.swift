@@ -32,6 +32,7 @@ extension Topic: Packable {
     case .browse(let site):
       packer.add(2 as UInt64)
       packer.add(site.name)
+    case .authorization: packer.add(3 as UInt64)
     }
   }
   init(_ packed: inout Unpacker) {
@@ -40,6 +41,7 @@ extension Topic: Packable {
     case 1:
       let people = packed.value() as [Subject]
       self = .communication(people: people, actions: Actions(rawValue: packed.value()))
+    case 3: self = .authorization
     default:
       if let site = Site(packed.text()) {
         self = .browse(site)
