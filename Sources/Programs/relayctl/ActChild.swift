@@ -1,6 +1,7 @@
 import ArgumentParser
 import FamilyCore
 import FamilyModel
+import RelayClient
 import SystemClock
 import TextTable
 
@@ -27,24 +28,30 @@ struct SetLimits: ExplainedCommand {
 
 struct Withdraw: ExplainedCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Withdraw the approval of a handle, or the consent to an app's update.")
+    abstract: "Withdraw the approval of a handle, or the consent or authorization of an app.")
   @OptionGroup var child: ChildOption
   @Option(help: "The handle's kind.") var kind: KindArgument?
   @Argument(help: "The phone number, e-mail address or user name.") var value: String?
   @Option(help: "Only in this app. User names differ between apps; other handles do not.")
   var app: String?
   @Option(help: "The app for which to withdraw consent.") var consent: String?
+  @Option(help: "The app that may no longer manage the child.") var authorization: String?
   @OptionGroup var guardian: GuardianOptions
 
   func validate() throws {
-    guard (kind == nil) == (value == nil), (kind == nil) != (consent == nil) else {
-      throw ValidationError("Give either --kind and a handle, or --consent and an app.")
+    let subjects = [kind?.rawValue, consent, authorization].compactMap { $0 }
+    guard (kind == nil) == (value == nil), subjects.count == 1 else {
+      throw ValidationError(
+        "Give either --kind and a handle, or --consent or --authorization and an app.")
+    }
+    guard kind != .authorization else {
+      throw ValidationError("Withdraw an authorization with --authorization and the app.")
     }
     if app != nil, kind != .custom {
       throw ValidationError(
         "--app requires --kind custom, because other handles are known in every app.")
     }
-    for name in [app, consent].compactMap({ $0 })
+    for name in [app, consent, authorization].compactMap({ $0 })
     where !(1...Limits.identifierBytes ~= name.utf8.count) {
       throw ValidationError(
         "'\(name)' is not an app's identifier, which has 1 to \(Limits.identifierBytes) bytes.")
@@ -55,7 +62,10 @@ struct Withdraw: ExplainedCommand {
     var relay = try guardian.connect()
     let view = FamilyView(try relay.machine())
     let child = try view.child(child.name)
-    let app = app.map { AppID($0) }
+    let app = (app ?? authorization).map { AppID($0) }
+    if let app, authorization != nil {
+      return try withdrawAuthorization(of: app, child, view, &relay)
+    }
     guard let value, let kind else {
       let app = AppID(consent!)
       try relay.send(.withdraw(child: child.id, .withdrawal(.consent(app))))
@@ -76,6 +86,18 @@ struct Withdraw: ExplainedCommand {
     }
     try relay.send(.withdraw(child: child.id, .withdrawal(.handle(handle, in: app))))
     print("Withdrawn: \(value) is no longer known for \(child.displayName)\(scope).".printable)
+  }
+
+  private func withdrawAuthorization(
+    of app: AppID, _ child: Person, _ view: FamilyView, _ relay: inout DeviceClient
+  ) throws {
+    let isAuthorized = view.reasons(.authorization, child).contains { $0.app == app }
+    guard isAuthorized else {
+      throw ControlError(
+        "No guardian has authorized \(view.name(of: app)) for \(child.displayName).".printable)
+    }
+    try relay.send(.withdraw(child: child.id, .withdrawal(.handle(.authorization, in: app))))
+    print("Withdrawn: \(view.name(of: app)) no longer manages \(child.displayName).".printable)
   }
 }
 

@@ -82,6 +82,7 @@ struct FamilyView {
     case .communication(let people, _): people.map(wording.person).joined(separator: ", ")
     case .significantUpdate(let description): "update: \(description)"
     case .browse(let site): site.name
+    case .authorization: "authorization to manage the child"
     case nil: ""
     }
   }

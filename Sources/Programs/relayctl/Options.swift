@@ -70,7 +70,7 @@ struct ChildOption: ParsableArguments {
 
 /// A handle's kind as a command-line value.
 enum KindArgument: String, ExpressibleByArgument, CaseIterable {
-  case phone, email, custom, site
+  case phone, email, custom, site, authorization
 
   init(_ kind: Handle.Kind) {
     switch kind {
@@ -78,6 +78,7 @@ enum KindArgument: String, ExpressibleByArgument, CaseIterable {
     case .emailAddress: self = .email
     case .custom: self = .custom
     case .site: self = .site
+    case .authorization: self = .authorization
     }
   }
 
@@ -87,6 +88,7 @@ enum KindArgument: String, ExpressibleByArgument, CaseIterable {
     case .email: .emailAddress
     case .custom: .custom
     case .site: .site
+    case .authorization: .authorization
     }
   }
 }

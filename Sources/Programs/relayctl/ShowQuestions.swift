@@ -84,7 +84,7 @@ extension FamilyView {
             "name": person.name.map { .text(wording.name($0)) } ?? .none,
           ])
         })
-    case .significantUpdate, .browse, nil: .list([])
+    case .significantUpdate, .browse, .authorization, nil: .list([])
     }
   }
 
