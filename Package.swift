@@ -163,6 +163,9 @@ let sources: [Target] = [
   library("App", "SiteNames", ["CSiteNames", "FamilyModel"]),
   library(
     "App", "ScreenTime", ["AppClient", "DeviceConnection", "FamilyModel", "SiteNames"]),
+  library("App", "FamilyControls", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  library(
+    "App", "ManagedSettings", ["AppClient", "DeviceConnection", "FamilyModel", "SiteNames"]),
   library(
     "App", "PermissionKitTesting",
     [
@@ -383,6 +386,9 @@ let suites: [Target] = [
     "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
   tests("ScreenTimeTests", ["PermissionKitTesting", "ScreenTime"]),
   tests(
+    "FamilyControlsTests",
+    ["FamilyControls", "ManagedSettings", "PermissionKit", "PermissionKitTesting", "ScreenTime"]),
+  tests(
     "WebProxyTests",
     ["web-proxy", "PermissionKitTesting", nio, nioPosix, subprocess, systemPackage]),
   tests(
@@ -477,6 +483,8 @@ let package = Package(
       .library(name: "PermissionKit", targets: ["PermissionKit"]),
       .library(name: "DeclaredAgeRange", targets: ["DeclaredAgeRange"]),
       .library(name: "ScreenTime", targets: ["ScreenTime"]),
+      .library(name: "FamilyControls", targets: ["FamilyControls"]),
+      .library(name: "ManagedSettings", targets: ["ManagedSettings"]),
       .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
       .executable(name: "relay", targets: ["relay"]),
       .executable(name: "relayctl", targets: ["relayctl"]),

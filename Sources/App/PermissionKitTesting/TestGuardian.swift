@@ -129,6 +129,12 @@ public struct TestGuardian: Sendable {
     await act(.withdraw(child: InMemoryFamily.childID, .handle(Handle(Site(test: host)), in: nil)))
   }
 
+  /// Withdraws the app's authorization to manage the child. All stores of the app are then empty.
+  public func withdrawAuthorization() async {
+    let app = family.perform(\.app)
+    await act(.withdraw(child: InMemoryFamily.childID, .handle(.authorization, in: app)))
+  }
+
   private func changeAge(_ change: @Sendable (inout AgeSettings) -> Void) async {
     var settings = family.perform { family in
       family.guardians[device]?.link.age(of: InMemoryFamily.childID).settings ?? AgeSettings()

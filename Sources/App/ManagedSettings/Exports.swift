@@ -1,0 +1,2 @@
+// The errors of a store name the device's problem.
+@_exported public import DeviceConnection
