@@ -39,6 +39,7 @@ extension ChildMachine {
 
   /// Deletes the settings of each app whose authorization has ended.
   mutating func endManaging(into out: inout DeviceLink.Output) {
+    guard !managed.isEmpty else { return }
     for app in managed.keys.sorted() where !isAuthorized(app) {
       let stores = managed.removeValue(forKey: app)!
       out.changes += stores.keys.sorted().map { .delete(.managed(app, $0)) }
