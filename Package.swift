@@ -145,7 +145,8 @@ let sources: [Target] = [
   library(
     "Device", "DeviceAgent",
     [
-      "CAppLauncher", "DeviceTurn", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayWire",
+      "CAppLauncher", "ContentCheck", "DeviceTurn", "FamilyModel", "FamilyCore", "FamilyTrust",
+      "RelayWire",
       "RelayStore", "ZeroMQ", "Credentials", "DeviceConnection", "SystemClock", deque, logging,
       lifecycle, subprocess, systemPackage,
     ]),
@@ -166,6 +167,7 @@ let sources: [Target] = [
   library("App", "FamilyControls", ["AppClient", "DeviceConnection", "FamilyModel"]),
   library(
     "App", "ManagedSettings", ["AppClient", "DeviceConnection", "FamilyModel", "SiteNames"]),
+  library("App", "SensitiveContentAnalysis", ["AppClient", "DeviceConnection", "FamilyModel"]),
   library(
     "App", "PermissionKitTesting",
     [
@@ -368,8 +370,9 @@ let suites: [Target] = [
   tests(
     "DeviceAgentTests",
     [
-      "CAppLauncher", "DeviceTurn", "RelayFixture", "RelayClient", "RelayServer", "child-agent",
-      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent",
+      "CAppLauncher", "ContentCheck", "DeviceTurn", "RelayFixture", "RelayClient", "RelayServer",
+      "child-agent", "content-worker", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials",
+      "DeviceAgent",
       "DeviceConnection", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
       crypto, logging, lifecycle,
     ]),
@@ -388,6 +391,8 @@ let suites: [Target] = [
   tests(
     "FamilyControlsTests",
     ["FamilyControls", "ManagedSettings", "PermissionKit", "PermissionKitTesting", "ScreenTime"]),
+  tests(
+    "SensitiveContentAnalysisTests", ["PermissionKitTesting", "SensitiveContentAnalysis"]),
   tests(
     "WebProxyTests",
     ["web-proxy", "PermissionKitTesting", nio, nioPosix, subprocess, systemPackage]),
@@ -485,6 +490,7 @@ let package = Package(
       .library(name: "ScreenTime", targets: ["ScreenTime"]),
       .library(name: "FamilyControls", targets: ["FamilyControls"]),
       .library(name: "ManagedSettings", targets: ["ManagedSettings"]),
+      .library(name: "SensitiveContentAnalysis", targets: ["SensitiveContentAnalysis"]),
       .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
       .executable(name: "relay", targets: ["relay"]),
       .executable(name: "relayctl", targets: ["relayctl"]),

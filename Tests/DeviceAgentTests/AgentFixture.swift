@@ -1,3 +1,4 @@
+import ContentCheck
 @testable import Credentials
 @testable import DeviceAgent
 import DeviceTurn
@@ -23,7 +24,7 @@ final class AgentFixture {
   private let context: Context
   private let task: Task<Void, any Error>
 
-  init() async throws {
+  init(checker: (any ContentChecker)? = nil) async throws {
     folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     keys = try .generate()
@@ -46,11 +47,12 @@ final class AgentFixture {
       organizerKey: DeviceKeys().signingKey, relayKey: keys.publicKey, requests: requests,
       broadcasts: broadcasts)
     let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
+    var configuration = AgentHost.Configuration(
+      credentials: [credential], directory: folder,
+      apps: [Self.app: ["/bin/true"], Self.otherApp: ["/bin/true"]])
+    configuration.checker = checker
     let host = try AgentHost(
-      AgentHost.Configuration(
-        credentials: [credential], directory: folder,
-        apps: [Self.app: ["/bin/true"], Self.otherApp: ["/bin/true"]]),
-      store: MemoryAgentStore(), responder: nil,
+      configuration, store: MemoryAgentStore(), responder: nil,
       trace: Trace { if $0.contains("\"step\":\"ready\"") { continuation.finish() } },
       logger: Logger(label: "agent") { _ in SwiftLogNoOpLogHandler() })
     self.host = host

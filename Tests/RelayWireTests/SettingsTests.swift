@@ -77,6 +77,36 @@ import Testing
     }
   }
 
+  @Test("S2: messages and records about pictures survive encoding, and bad ones are refused")
+  func pictures() throws {
+    func request(_ bytes: [UInt8]) throws -> AppRequest {
+      try bytes.withUnsafeBytes { bytes throws(Problem) in try AppRequest.decode(bytes) }
+    }
+    func reply(_ bytes: [UInt8]) throws -> AppReply {
+      try bytes.withUnsafeBytes { bytes throws(Problem) in try AppReply.decode(bytes) }
+    }
+    let picture = Avatar(mediaType: "image/png", bytes: [1, 2, 3])
+    for sent: AppRequest in [.safety, .analyze(.max, picture)] {
+      #expect(try request(sent.encode()) == sent)
+    }
+    var replies = CommunicationSafety.allCases.map { AppReply.safety($0) }
+    replies += [true, false].map { .analyzed(7, .checked(isSensitive: $0)) }
+    replies.append(.analyzed(8, .failed(.noVerdict)))
+    for sent in replies { #expect(try reply(sent.encode()) == sent) }
+    for setting in CommunicationSafety.allCases {
+      let record = AppRecord.safety(setting)
+      #expect(try AppRecord.decode(key: record.key, value: record.value) == record)
+    }
+    #expect(throws: Problem.malformed) { try AppRecord.decode(key: [13], value: []) }
+    #expect(throws: Problem.malformed) { try AppRecord.decode(key: [13], value: [9]) }
+    var message = PBAppReply()
+    message.version = Wire.version
+    message.safety = 3
+    #expect(throws: Problem.malformed) { try reply(Wire.encode(message)) }
+    message.analyzed = PBPictureVerdict()
+    #expect(throws: Problem.malformed) { try reply(Wire.encode(message)) }
+  }
+
   @Test("S5: a question to browse survives encoding, and one without a site is refused")
   func browse() throws {
     let question = Question(

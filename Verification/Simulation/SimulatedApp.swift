@@ -222,7 +222,9 @@ extension World {
       case .rejected(let problem):
         record(.breach("an app of an honest device rejected an entry: \(problem)"))
       case .caughtUp: app.mayLackRosters = false
-      case .asked, .age, .consentChanged, .namesChanged, .sitesChanged, .authorized, .managed: break
+      case .asked, .age, .consentChanged, .namesChanged, .sitesChanged, .authorized, .managed,
+        .safetyChanged, .analyzed:
+        break
       }
     }
     if case .consumed(let position) = input { app.delivered[position] = nil }

@@ -34,8 +34,13 @@ extension DeviceProblem {
 extension AppSession {
   /// A suspended call of the app's code.
   struct Call {
-    /// The question of an `ask`; `nil` for an age request.
-    let question: QuestionID?
+    /// The subject of a call.
+    enum Subject: Hashable {
+      case question(QuestionID)
+      case age
+      case picture
+    }
+    let subject: Subject
     let continuation: CheckedContinuation<Answer, any Error>
     let started: Duration
   }
@@ -44,6 +49,7 @@ extension AppSession {
   enum Answer: Sendable {
     case asked(AskOutcome)
     case age(AgeReply)
+    case analyzed(PictureAnalysis)
   }
 
   /// Asks the device; returns the outcome, however long the person takes.
@@ -59,7 +65,7 @@ extension AppSession {
     if question.topic.kind.hasResponse {
       record(answersAbout: question.topic.handles.map(\.canonical))
     }
-    let answer = try await call(question.id) { _ in
+    let answer = try await call(.question(question.id)) { _ in
       .ask(question, manner, window: window)
     }
     guard case .asked(let outcome) = answer else { preconditionFailure("an ask has an outcome") }
@@ -87,13 +93,13 @@ extension AppSession {
   }
 
   private func askAge(_ input: (UInt64) -> AppMachine.Input) async throws -> AgeReply {
-    let answer = try await call(nil, input)
+    let answer = try await call(.age, input)
     guard case .age(let reply) = answer else { preconditionFailure("an age request has a reply") }
     return reply
   }
 
-  private func call(
-    _ question: QuestionID?, _ input: (UInt64) -> AppMachine.Input
+  func call(
+    _ subject: Call.Subject, _ input: (UInt64) -> AppMachine.Input
   ) async throws -> Answer {
     try Task.checkCancellation()
     if let storeFailure { throw storeFailure }
@@ -103,7 +109,7 @@ extension AppSession {
       try await withCheckedThrowingContinuation { continuation in
         // Registered before the send, because the reply may arrive at once.
         let now = elapsed
-        calls[number] = Call(question: question, continuation: continuation, started: now)
+        calls[number] = Call(subject: subject, continuation: continuation, started: now)
         if isOpen { liveness.start(number, now: now) }
         step(input(number))
         schedule()
@@ -116,7 +122,7 @@ extension AppSession {
   }
 
   func finishAsks(of id: QuestionID, _ outcome: AskOutcome) {
-    for number in calls.filter({ $0.value.question == id }).keys.sorted() {
+    for number in calls.filter({ $0.value.subject == .question(id) }).keys.sorted() {
       finish(number, .success(.asked(outcome)))
     }
   }
@@ -130,8 +136,13 @@ extension AppSession {
   private func abandon(_ number: UInt64, _ error: any Error) {
     guard let call = calls[number] else { return }
     finish(number, .failure(error))
-    guard let question = call.question else { return step(.abandonAge(number)) }
-    if !calls.values.contains(where: { $0.question == question }) { step(.abandonAsk(question)) }
+    switch call.subject {
+    case .age: step(.abandonAge(number))
+    case .picture: step(.abandonPicture(number &+ firstPicture))
+    case .question(let question):
+      guard !calls.values.contains(where: { $0.subject == call.subject }) else { return }
+      step(.abandonAsk(question))
+    }
   }
 
   // MARK: time limits

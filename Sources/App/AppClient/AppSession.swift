@@ -50,6 +50,11 @@ package actor AppSession {
   var answerReaders: [UUID: AnswerReader] = [:]
   /// A copy of the machine's access to sites, for readers on any thread.
   nonisolated let web = Mutex(KnownWeb())
+  /// A copy of the machine's setting for sensitive pictures, for readers on any thread.
+  nonisolated let knownSafety = Mutex<CommunicationSafety?>(nil)
+  /// The difference between the numbers of pictures and of calls. The device may still check pictures of a
+  /// former process, whose numbers must not return.
+  let firstPicture = UInt64.random(in: 0...UInt64.max)
   var webWatchers: [UUID: AsyncStream<Void>.Continuation] = [:]
   /// A copy of the machine's authorization and stores, for readers on any thread.
   nonisolated let managing = Mutex(ManagingState())
@@ -103,6 +108,7 @@ package actor AppSession {
       named.withLock { $0 = machine.named }
       web.withLock { $0 = KnownWeb(machine) }
       managing.withLock { $0 = ManagingState(machine) }
+      knownSafety.withLock { $0 = machine.safety }
       copy?.write(machine)
       opened = (machine, store)
     } catch let error as StoreError where error == .locked && copy != nil {
@@ -173,6 +179,7 @@ package actor AppSession {
     publishNames()
     publishSites()
     publishManaging()
+    publishSafety()
     for watcher in consentWatchers.values { watcher.yield(isConsentWithdrawn) }
     let now = elapsed
     for call in calls.keys { liveness.start(call, now: now) }
@@ -213,6 +220,9 @@ package actor AppSession {
       case .sitesChanged: publishSites()
       case .authorized(let question, let isApproved): report(question, isApproved: isApproved)
       case .managed(let name, let problem): received(problem, ofStore: name)
+      case .safetyChanged: publishSafety()
+      case .analyzed(let id, let analysis):
+        finish(id &- firstPicture, .success(.analyzed(analysis)))
       }
     }
     publishManaging()

@@ -2,6 +2,7 @@ import DeviceTurn
 import FamilyCore
 import FamilyModel
 import FamilyTrust
+import Foundation
 
 /// The effects of a device's host: messages to the relay, and the acts of people and apps.
 extension InMemoryFamily {
@@ -35,6 +36,9 @@ extension InMemoryFamily {
       let keys = Self.passcodeKeys(attempt.typed)
       let proof = keys.signingKey == passcode.publicKey ? KeyVault(keys).sign(bytes) : nil
       device.act(.passcodeChecked(prompt: prompt, proof: proof))
+    case .checkPicture(let number, let picture):
+      let verdict = pictureCheck(Data(picture.bytes))
+      device.act(.pictureChecked(number, verdict.analysis))
     case .derivePasscode(let attempt, let evaluation):
       device.act(.setPasscode(Self.passcode(attempt.typed, evaluation)))
     case .bubble(let bubble): planAnswer(to: bubble, on: device)

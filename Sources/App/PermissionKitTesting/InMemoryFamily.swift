@@ -1,6 +1,7 @@
 import FamilyCore
 import FamilyModel
 import FamilyTrust
+import Foundation
 import RelayWire
 
 /// A family in one process: the relay, the child's device and the guardians' devices.
@@ -41,6 +42,8 @@ final class InMemoryFamily {
   var agePrompts = 0
   /// The person's answer to an age prompt.
   var agePlan = PromptAnswer.share
+  /// The scripted check of pictures, instead of a worker process.
+  var pictureCheck: @Sendable (Data) -> PictureVerdict = { _ in .clean }
   /// The answers that guardians will give, with their times.
   var plannedAnswers: [(at: Instant, device: UInt32, GuardianMachine.Input)] = []
 

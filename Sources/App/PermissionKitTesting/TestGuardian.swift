@@ -6,6 +6,9 @@ import SiteNames
 /// A child's access to a site: allowed, blocked, or allowed after a guardian's approval.
 public typealias WebAccess = FamilyModel.WebAccess
 
+/// How a child's device treats sensitive pictures, which guardians choose.
+public typealias CommunicationSafety = FamilyModel.CommunicationSafety
+
 /// A guardian of a ``TestFamily``.
 public struct TestGuardian: Sendable {
   /// A guardian's answer to a question.
@@ -120,6 +123,11 @@ public struct TestGuardian: Sendable {
     rules.others = others
     for (host, access) in sites { rules.sites[Site(test: host)] = access }
     await act(.changeSettings(InMemoryFamily.childID, .webRules(rules)))
+  }
+
+  /// Sets how the child's apps treat sensitive pictures. Default: off.
+  public func setCommunicationSafety(_ setting: CommunicationSafety) async {
+    await act(.changeSettings(InMemoryFamily.childID, .communicationSafety(setting)))
   }
 
   /// Withdraws the approval of a site. The child has to ask again.

@@ -30,6 +30,12 @@ public enum AppRequest: Hashable, Sendable {
   case sites([Site])
   /// Replaces the managed settings of the app's store with this name. `AppReply.managed` answers.
   case manage(String, ManagedSettings)
+  /// Requests the setting for sensitive pictures. `AppReply.safety` answers, and reports each later
+  /// change.
+  case safety
+  /// Requests the check of a picture. `AppReply.analyzed` repeats the number, which the app chooses. A
+  /// repeated request with the number of a running check joins that check.
+  case analyze(UInt64, Avatar)
 }
 
 extension AppRequest {
@@ -93,6 +99,18 @@ public enum AppReply: Hashable, Sendable {
   case sitesChanged
   /// The device enforces the settings of the store with this name, or refuses them.
   case managed(String, Problem?)
+  /// The setting for sensitive pictures: the answer to `AppRequest.safety`, and each later change.
+  case safety(CommunicationSafety)
+  /// The answer to the `AppRequest.analyze` with this number.
+  case analyzed(UInt64, PictureAnalysis)
+}
+
+/// The result of the check of a picture.
+public enum PictureAnalysis: Hashable, Sendable {
+  /// The worker has decided.
+  case checked(isSensitive: Bool)
+  /// There is no verdict. An app treats the picture as a sensitive one.
+  case failed(Problem)
 }
 
 /// The result of `ask` on the child's device.

@@ -177,6 +177,14 @@ public struct Problem: Error, Hashable, Sendable {
   public static let appBlocked = Problem(452)
   /// An app that guardians authorized denies new people on this device.
   public static let peopleDenied = Problem(453)
+  /// The setting for sensitive pictures is off: no picture is checked.
+  public static let picturesNotChecked = Problem(460)
+  /// The app has too many pictures checked at the same time.
+  public static let tooManyPictures = Problem(461)
+  /// The check of a picture has no verdict: the worker is undecided, too slow or not running.
+  public static let noVerdict = Problem(462)
+  /// The device has no worker that checks pictures.
+  public static let noContentWorker = Problem(463)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.

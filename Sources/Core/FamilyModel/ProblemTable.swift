@@ -332,6 +332,23 @@ extension Problem {
       "The other app permits new people, or a guardian withdraws its authorization: "
         + "`relayctl withdraw --authorization APP`."),
     ProblemEntry(
+      460, "pictures are not checked",
+      "The child's communication safety is off, or the person is no child.",
+      "Check `analysisPolicy` first. A guardian turns the check on: `relayctl communication-safety`."
+    ),
+    ProblemEntry(
+      461, "too many pictures at the same time",
+      "The app has more pictures checked at the same time than the device or the library allows.",
+      "Treat the picture as sensitive, and check it again when earlier checks have ended."),
+    ProblemEntry(
+      462, "the check of the picture has no verdict",
+      "The content worker is undecided, too slow, stopped or not running.",
+      "Treat the picture as sensitive. Check that content-worker runs, and repeat the call."),
+    ProblemEntry(
+      463, "the device has no content worker",
+      "The device's agent runs without a worker that checks pictures.",
+      "Treat the picture as sensitive. Start child-agent with `--content-worker`."),
+    ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",
       "Nothing was changed. Programs retry at the time that the relay names."),

@@ -75,7 +75,7 @@ extension AgentHost {
     case .ask(let question, _, _): trace("ask", device: address, question: question.id)
     case .age: trace("age", device: address)
     case .rating: trace("rating", device: address)
-    case .register, .detach, .rejected, .ping, .name, .sites, .manage: break
+    case .register, .detach, .rejected, .ping, .name, .sites, .manage, .safety, .analyze: break
     }
     host.act(.app(app, request), on: address)
   }
@@ -104,8 +104,9 @@ extension AppRequest {
     switch self {
     case .ask(let question, _, _): .asked(question.id, .refused(problem))
     case .age(let id, _, _), .rating(let id): .age(id, .failed(problem))
+    case .analyze(let number, _): .analyzed(number, .failed(problem))
     case .attach, .register, .acknowledge, .detach, .rejected, .ping, .name, .sites,
-      .manage:
+      .manage, .safety:
       nil
     }
   }

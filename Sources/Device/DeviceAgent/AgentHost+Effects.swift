@@ -30,6 +30,7 @@ extension AgentHost {
       show(prompt, number, in: window, on: address)
     case .checkPasscode(let prompt, let attempt, let evaluation, let passcode, let bytes):
       checkPasscode(attempt, evaluation, passcode, bytes, for: prompt, on: address)
+    case .checkPicture(let number, let picture): check(picture, number, on: address)
     case .derivePasscode(let attempt, let evaluation):
       derivePasscode(attempt, evaluation, on: address)
     case .bubble(let bubble): show(bubble, on: address)

@@ -1,3 +1,4 @@
+public import ContentCheck
 public import Credentials
 import DequeModule
 package import DeviceTurn
@@ -34,6 +35,8 @@ public actor AgentHost: Service {
     public var secrets: [URL] = []
     /// The program that supervises apps; see ``Launcher``. Without it no app starts.
     public var launcher: String?
+    /// Checks pictures for apps; `nil` answers each request of an app with a problem.
+    public var checker: (any ContentChecker)?
     /// The law of all regions. All devices of a family should have the same table.
     public var regions: RegionTable
     /// The time for which texts and closed questions stay; `nil`: for good.

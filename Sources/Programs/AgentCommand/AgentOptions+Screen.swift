@@ -1,4 +1,3 @@
-import ContentCheck
 import DeviceAgent
 import DeviceScreen
 import Foundation
@@ -22,9 +21,8 @@ extension AgentOptions {
     let host = try AgentHost(
       configuration, store: SQLiteAgentStore(path: store), responder: responder,
       observer: traceAll ? DurableTrace(trace: trace) : nil, trace: trace, logger: logger)
-    let checker = try contentWorker.map { try ContentClient(directory: URL(fileURLWithPath: $0)) }
     let server = try ScreenServer(
-      host, responder, at: configuration.directory, checker: checker, logger: logger)
+      host, responder, at: configuration.directory, checker: configuration.checker, logger: logger)
     try await serve([.init(service: host), .init(service: server)], label)
   }
 }

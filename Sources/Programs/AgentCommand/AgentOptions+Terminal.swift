@@ -1,5 +1,4 @@
 import ArgumentParser
-import ContentCheck
 import DeviceAgent
 import Foundation
 import SQLiteStore
@@ -38,10 +37,9 @@ extension AgentOptions {
     let host = try AgentHost(
       configuration, store: SQLiteAgentStore(path: store), responder: responder,
       trace: Trace { _ in }, logger: logging.logger(label: label))
-    let checker = try contentWorker.map { try ContentClient(directory: URL(fileURLWithPath: $0)) }
     let session = TerminalSession(
       host, of: credential.address, responder, console: Console(), wording: wording,
-      checker: checker)
+      checker: configuration.checker)
     try await serve(
       [
         .init(service: host),

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import ContentCheck
 public import Credentials
 import DeviceAgent
 public import FamilyModel
@@ -54,7 +55,7 @@ public struct AgentOptions: ParsableArguments {
   /// The folder of the worker that checks pictures; `nil`: every picture carries a warning.
   @Option(
     help:
-      "The folder of a running content-worker that checks pictures. Without it, each has a warning."
+      "The folder of a running content-worker that checks pictures. Without it, each has a warning, and apps get no verdict."
   )
   public var contentWorker: String?
 
@@ -157,6 +158,9 @@ public struct AgentOptions: ParsableArguments {
       credentials: credentials, directory: folder, apps: apps, manifests: manifests,
       regions: try RegionTable(file: regions))
     configuration.launcher = "/proc/self/exe"
+    configuration.checker = try contentWorker.map {
+      try ContentClient(directory: URL(fileURLWithPath: $0))
+    }
     configuration.retention = retention.map { .days($0) }
     configuration.secrets = self.credentials.map { URL(fileURLWithPath: $0) }
     let store = folder.appendingPathComponent("agent.sqlite").path

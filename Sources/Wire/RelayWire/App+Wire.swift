@@ -33,6 +33,12 @@ extension AppRequest {
     case .name(let handles): message.name = .with { $0.handles = handles.map(\.wire) }
     case .sites(let sites): message.sites = .with { $0.sites = sites.map(\.name) }
     case .manage(let name, let settings): message.manage = settings.wire(name)
+    case .safety: message.safety = PBEmpty()
+    case .analyze(let number, let picture):
+      message.analyze = .with {
+        $0.number = number
+        $0.picture = picture.wire
+      }
     }
     return Wire.encode(message)
   }
@@ -67,6 +73,9 @@ extension AppRequest {
           try Wire.require(Site(name))
         })
     case .manage(let store): return .manage(store.name, try ManagedSettings(store))
+    case .safety: return .safety
+    // The device checks the size, so that its refusal has the number.
+    case .analyze(let picture): return .analyze(picture.number, Avatar(picture.picture))
     case nil: throw .unknownRequest
     }
   }
@@ -156,6 +165,8 @@ extension AppReply {
         $0.name = name
         if let problem { $0.refused = problem.wire }
       }
+    case .safety(let setting): message.safety = UInt32(setting.rawValue)
+    case .analyzed(let number, let analysis): message.analyzed = wire(number, analysis)
     }
     return Wire.encode(message)
   }
@@ -187,6 +198,8 @@ extension AppReply {
     case .sitesChanged: return .sitesChanged
     case .managed(let managed):
       return .managed(managed.name, managed.hasRefused ? try Problem(managed.refused) : nil)
+    case .safety(let setting): return .safety(try CommunicationSafety(wire: setting))
+    case .analyzed(let verdict): return .analyzed(verdict.number, try PictureAnalysis(verdict))
     case nil: throw .unknownRequest
     }
   }

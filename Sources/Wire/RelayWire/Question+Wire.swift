@@ -33,12 +33,7 @@ extension Subject {
           $0.nickname = name.nickname
         }
       }
-      if let avatar {
-        $0.avatar = .with {
-          $0.mediaType = avatar.mediaType
-          $0.data = Data(avatar.bytes)
-        }
-      }
+      if let avatar { $0.avatar = avatar.wire }
     }
   }
 
@@ -56,7 +51,7 @@ extension Subject {
     }
     if wire.hasAvatar {
       guard wire.avatar.data.count <= Limits.avatarBytes else { throw .imageTooLarge }
-      avatar = Avatar(mediaType: wire.avatar.mediaType, bytes: [UInt8](wire.avatar.data))
+      avatar = Avatar(wire.avatar)
     }
   }
 }

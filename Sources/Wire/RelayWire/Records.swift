@@ -201,6 +201,7 @@ extension AppRecord {
     case .webRestricted: [12]
     case .authorizationDenied: [20]
     case .managed(let name, _): [21] + Array(name.utf8)
+    case .safety: [13]
     }
   }
 
@@ -218,6 +219,7 @@ extension AppRecord {
     case .managed(let name, let settings): Wire.encode(settings.wire(name))
     case .site(let access): Wire.encode(access.wire)
     case .webRestricted(let isRestricted): [isRestricted ? 1 : 0]
+    case .safety(let setting): [setting.rawValue]
     case .pinned(let security):
       Wire.encode(
         PBAppPin.with {
@@ -250,6 +252,8 @@ extension AppRecord {
     case 21:
       let store = try Wire.parse(PBManagedStore.self, value)
       return .managed(store.name, try ManagedSettings(store))
+    case 13:
+      return .safety(try Wire.require(value.first.flatMap(CommunicationSafety.init)))
     case 2:
       let position = try Wire.parse(PBAppPosition.self, value)
       return .position(applied: position.applied, consumed: position.consumed)

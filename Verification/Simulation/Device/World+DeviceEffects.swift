@@ -44,6 +44,10 @@ extension World {
       queue.schedule(
         .passcodeChecked(index, life: device.life, prompt, proof),
         at: now + random.milliseconds(20...90))
+    case .checkPicture(let number, _):
+      // No worker runs in a simulated machine.
+      device.host?.act(
+        ChildMachine.Input.pictureChecked(number, .failed(.noContentWorker)), on: device.address)
     case .bubble(let bubble): guardianReacts(to: bubble, device, index)
     case .makeSnapshot(let number): makeSnapshot(number, of: device, index)
     case .notify, .alert, .consentChanged: break

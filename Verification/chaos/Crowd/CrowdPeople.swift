@@ -108,7 +108,7 @@ final class CrowdPeople: Responder, LocalApps {
     for effect in state.apps[address]?.step(input) ?? [] {
       switch effect {
       case .persist, .consentChanged, .age, .rejected, .namesChanged, .sitesChanged,
-        .authorized, .managed, .caughtUp:
+        .authorized, .managed, .safetyChanged, .analyzed, .caughtUp:
         break
       case .send(let request):
         inputs.append(.app(Self.app, request))

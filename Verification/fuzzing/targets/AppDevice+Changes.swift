@@ -20,6 +20,8 @@ extension Bytes {
     case .named: return .named(array(4) { $0.handle() })
     case .sites: return .sites(array(4) { $0.siteAccess() }, isRestricted: isRare(2))
     case .managed: return .managed("store\(pick(2))", isRare(2) ? .notAuthorized : nil)
+    case .safety: return .safety(any(CommunicationSafety.allCases))
+    case .analyzed: return .analyzed(edge(), .checked(isSensitive: isRare(2)))
     case .caughtUp, .sitesChanged, .failed, .pong: return reply
     }
   }

@@ -106,6 +106,10 @@ struct Household: FamilyDriver {
       child(
         device,
         .passcodeChecked(prompt: prompt, proof: IdealVault(number: 200).sign(bytes)))
+    case .checkPicture(let number, let picture):
+      child(
+        device,
+        .pictureChecked(number, .checked(isSensitive: picture.bytes.count % 2 == 0)))
     case .prompt(let number, .compose, _):
       child(device, .answered(prompt: number, .send(names: [])))
     case .prompt(let number, .passcode(_, let question, _, after: nil), _):

@@ -27,6 +27,7 @@ struct SampleTraffic {
       .attach(app: AppID("a"), applied: 1), .register, .ask(question, .choose),
       .ask(question, .byMessage), .acknowledge(1), .detach, .ping, .sites([Site("example.co.uk")!]),
       .manage("store", settings),
+      .safety, .analyze(7, Avatar(mediaType: "image/png", bytes: [1, 2, 3])),
     ].map { (request: AppRequest) in request.encode() }
     let entry = AppEntry(position: 1, body: .response(question, question.choices[0]))
     appReplies = [
@@ -34,6 +35,8 @@ struct SampleTraffic {
       .caughtUp, .asked(question.id, .sent), .failed(.tooLarge), .pong,
       .sites([SiteAccess(Site("example.co.uk")!, .ask)], isRestricted: true), .sitesChanged,
       .managed("store", .notAuthorized),
+      .safety(.simple), .analyzed(7, .checked(isSensitive: true)),
+      .analyzed(7, .failed(.noVerdict)),
     ].map { (reply: AppReply) in reply.encode() }
     appRecords = [
       .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),

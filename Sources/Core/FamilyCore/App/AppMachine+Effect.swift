@@ -25,6 +25,10 @@ extension AppMachine {
     case authorized(QuestionID, Bool)
     /// The device enforces the settings of the app's store with this name, or refuses them.
     case managed(String, Problem?)
+    /// ``AppMachine/safety`` has changed.
+    case safetyChanged
+    /// Report the verdict about the picture with this number.
+    case analyzed(UInt64, PictureAnalysis)
     /// The app rejected a message of the device. The message changed nothing.
     case rejected(Problem)
   }

@@ -9,40 +9,6 @@ public import FamilyModel
 /// repeats the entries without acknowledgement: an applied entry changes nothing, and a consumed
 /// one is not delivered.
 public struct AppMachine: Sendable {
-  /// An input of the machine.
-  public enum Input: Sendable {
-    /// The connection to the device is up.
-    case connected
-    /// The connection to the device is down.
-    case disconnected
-    /// The device sent a message.
-    case reply(AppReply)
-    /// The app asks a question, in the window with this name.
-    case ask(Question, AskManner, window: String = "")
-    /// The app asks for the age range between these gates or, without gates, for the region's
-    /// duties, in the window with this name.
-    case askAge(UInt64, gates: [Int32]?, window: String = "")
-    /// The app asks for its own age rating.
-    case askRating(UInt64)
-    /// The app's code no longer waits for the outcome of its question. A response is still
-    /// delivered.
-    case abandonAsk(QuestionID)
-    /// The app's code no longer waits for the answer to the age request with this number.
-    case abandonAge(UInt64)
-    /// The app permits the device to launch it.
-    case register
-    /// The app's code names handles, in canonical form.
-    case name([Handle])
-    /// The app's code names sites or, without any, requests whether rules restrict the web.
-    case sites([Site])
-    /// The app's code replaces the managed settings of its store with this name.
-    case manage(String, ManagedSettings)
-    /// The app subscribes to the responses about this kind of topic, which also registers it.
-    case subscribe(Topic.Kind)
-    /// The app's code has handled the response at this position.
-    case consumed(UInt64)
-  }
-
   /// A response that the app's code has not handled.
   private struct PendingResponse: Sendable {
     var position: UInt64
@@ -112,6 +78,11 @@ public struct AppMachine: Sendable {
   var unansweredSites: [Site] = []
   /// Whether the app's code has named sites, or requested whether rules restrict the web.
   var requestsSites = false
+  /// The setting for sensitive pictures; `nil` before the device's first answer.
+  public internal(set) var safety: CommunicationSafety?
+  /// Whether the app's code has requested the setting.
+  var requestsSafety = false
+  var pictures = PictureQueue()
   /// Whether guardians' rules restrict the web; `nil` before the device's first answer.
   public internal(set) var isWebRestricted: Bool?
   /// Whether a guardian declined the app's authorization, or the authorization has ended.
@@ -149,6 +120,7 @@ public struct AppMachine: Sendable {
       case .webRestricted(let isRestricted): isWebRestricted = isRestricted
       case .authorizationDenied: isAuthorizationDenied = true
       case .managed(let name, let settings): managed[name] = settings
+      case .safety(let setting): safety = setting
       case .roster(let digest): verifier?.rosters.restore(digest)
       case .known(let handle): known.insert(handle)
       case .consentWithdrawn: isConsentWithdrawn = true
@@ -178,6 +150,7 @@ public struct AppMachine: Sendable {
         + (isRegistered ? [.send(.register)] : [])
         + openAsks.map { .send(.ask($0.question, $0.manner, window: $0.window)) }
         + ageRequests.map { .send($0.request) } + requestNames(unconfirmed.sorted())
+        + repeatPictures()
     case .disconnected:
       isConnected = false
       return []
@@ -199,6 +172,9 @@ public struct AppMachine: Sendable {
     case .name(let handles): return name(handles)
     case .sites(let sites): return name(sites)
     case .manage(let name, let settings): return manage(name, settings)
+    case .safety: return requestSafety()
+    case .analyze(let number, let picture): return analyze(number, picture)
+    case .abandonPicture(let number): return abandonPicture(number)
     case .subscribe(let kind):
       guard subscribed.insert(kind).inserted else { return [] }
       return register() + deliver()
@@ -240,7 +216,9 @@ public struct AppMachine: Sendable {
         return [.persist(try applyVerified(evidence))]
       } catch { return reject(error) }
     case .entry(let entry): return apply(entry)
-    case .caughtUp: return [.caughtUp] + requestAllSites() + manageAgain()
+    case .caughtUp:
+      return [.caughtUp] + requestAllSites() + manageAgain()
+        + requestSafetyAgain()
     case .asked(let id, let outcome):
       // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
       let count = openAsks.count
@@ -251,7 +229,9 @@ public struct AppMachine: Sendable {
       guard let index = ageRequests.firstIndex(where: { $0.id == id }) else { return [] }
       ageRequests.remove(at: index)
       return [.age(id, reply)]
-    case .pong: return []
+    case .pong: return repeatPictures()
+    case .safety(let setting): return apply(setting)
+    case .analyzed(let number, let analysis): return analyzed(number, analysis)
     case .sites(let answers, let isRestricted): return apply(answers, isRestricted: isRestricted)
     case .sitesChanged: return requestAllSites()
     case .managed(let name, let problem): return [.managed(name, problem)]
@@ -260,6 +240,8 @@ public struct AppMachine: Sendable {
       return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
     case .failed(let problem):
       isRefused = !isAttached
+      // A device of an earlier version knows neither the setting nor pictures.
+      if problem == .unknownRequest { return failPictures(problem) }
       let refused: [Effect] = isRefused ? [.namesChanged] : []
       // The device could not read the question that was sent last.
       guard let open = openAsks.popLast() else { return refused }
@@ -270,6 +252,7 @@ public struct AppMachine: Sendable {
   /// Attaches again. The device then forgets the age requests, which the app repeats.
   func attachAgain() -> [Effect] {
     [.send(.attach(app: app, applied: applied))] + ageRequests.map { .send($0.request) }
+      + repeatPictures()
   }
 
   /// Whether the device will answer to a handle's name.

@@ -25,6 +25,8 @@ public enum AppRecord: Hashable, Sendable {
   case site(SiteAccess)
   /// Whether guardians' rules restrict the web.
   case webRestricted(Bool)
+  /// The setting for sensitive pictures.
+  case safety(CommunicationSafety)
   /// The digest of a roster that the app has verified.
   case roster(ChainHash)
   /// The mark that a guardian declined the app's authorization, or that the authorization ended.

@@ -5,9 +5,9 @@ extension AppReply {
   var followsAttachment: Bool {
     switch self {
     case .roster, .evidence, .reset, .entry, .caughtUp, .named, .sites, .sitesChanged,
-      .managed:
+      .managed, .safety:
       true
-    case .attached, .asked, .age, .failed, .pong: false
+    case .attached, .asked, .age, .failed, .pong, .analyzed: false
     }
   }
 
@@ -15,7 +15,9 @@ extension AppReply {
   var needsRosters: Bool {
     switch self {
     case .evidence, .reset, .entry, .caughtUp: true
-    case .attached, .roster, .named, .sites, .sitesChanged, .managed, .asked, .age, .failed, .pong:
+    case .attached, .roster, .named, .sites, .sitesChanged, .managed, .safety, .asked, .age,
+      .failed,
+      .pong, .analyzed:
       false
     }
   }

@@ -18,6 +18,12 @@ struct AppFeed: Sendable {
     case launched(until: Instant)
   }
 
+  /// The app's knowledge of the setting for sensitive pictures.
+  enum KnownSafety: Hashable, Sendable {
+    case nothing
+    case setting(CommunicationSafety)
+  }
+
   let app: AppID
   private(set) var progress: AppProgress
   private(set) var entries: [AppEntry]
@@ -28,6 +34,9 @@ struct AppFeed: Sendable {
   private(set) var isAttached = false
   /// Whether the app's connection has requested the access to sites, and learns of its changes.
   private(set) var requestsSites = false
+  /// The knowledge of the app's connection about the setting for sensitive pictures; `nil`: the
+  /// connection has not requested the setting.
+  private(set) var safety: KnownSafety?
   private(set) var processState = ProcessState.asleep
   private(set) var attempts = 0
   private(set) var notBefore = Instant(milliseconds: .min)
@@ -100,6 +109,16 @@ struct AppFeed: Sendable {
   /// Records that the app's connection has requested the access to sites.
   mutating func requestSites() { requestsSites = true }
 
+  /// Records that the app's connection has requested the setting for sensitive pictures.
+  mutating func requestSafety() { safety = .nothing }
+
+  /// The report of the setting; `nil` if the app has not requested the setting, or knows it.
+  mutating func report(_ setting: CommunicationSafety) -> DeviceEffect? {
+    guard let known = safety, known != .setting(setting) else { return nil }
+    safety = .setting(setting)
+    return .app(app, .safety(setting))
+  }
+
   mutating func register() -> [RecordChange] {
     guard !progress.registered else { return [] }
     progress.registered = true
@@ -151,6 +170,7 @@ struct AppFeed: Sendable {
   mutating func disconnected(exited: Bool, now: Instant) {
     isAttached = false
     requestsSites = false
+    safety = nil
     guard exited, case .launched = processState else { return }
     processState = .asleep
     notBefore = entries.isEmpty ? now : retryTime(now: now)

@@ -13,7 +13,9 @@ extension ChildMachine {
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
       // The app's code waits for no answer to its names, and their reply would end a question.
       switch request {
-      case .name, .sites: return
+      case .name, .sites, .safety: return
+      case .analyze(let number, _):
+        return effects.append(.app(app, .analyzed(number, .failed(problem))))
       case .manage(let name, _): return effects.append(.app(app, .managed(name, problem)))
       default: break
       }
@@ -40,9 +42,7 @@ extension ChildMachine {
     case .rejected(let problem): effects.append(.notify(.appRejected(app, problem)))
     case .register: register(app, into: &out)
     case .acknowledge(let position): out.changes += update(app) { $0.acknowledge(position) } ?? []
-    case .detach:
-      ageRequests.removeAll(of: app)
-      update(app) { $0.disconnected(exited: false, now: now) }
+    case .detach: disconnected(app, exited: false, now: now)
     case .ask(let question, let manner, let window):
       // The response to the question launches the app.
       register(app, into: &out)
@@ -58,6 +58,9 @@ extension ChildMachine {
         try manage(name, settings, of: app, into: &out)
       } catch { refusal = error }
       effects.append(.app(app, .managed(name, refusal)))
+    case .safety: update(app) { $0.requestSafety() }
+    case .analyze(let number, let picture):
+      analyze(picture, number, of: app, effects: &effects)
     case .ping, .rating: break
     case .age(let id, nil, _): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?, let window):

@@ -41,6 +41,8 @@ public struct ChildMachine: Sendable {
     case dismissNotification(CommandID?)
     /// An adult owner sets their own account.
     case setOwnAccount(Account)
+    /// The check of the picture with this number has ended.
+    case pictureChecked(UInt64, PictureAnalysis)
     /// The snapshot with this number was made; `nil`: the records allow none.
     case snapshotMade(UInt64, [UInt8]?)
     /// The clock was set back. Deadlines set before the change would fire too late.
@@ -81,6 +83,7 @@ public struct ChildMachine: Sendable {
   var reportedWeb: WebState?
   /// Whether an approval of a site began or ended in this step.
   var haveSitesMoved = false
+  var pictures = PictureChecks()
   /// The guardians' consent to each app. A gateway that posts withdrawals to the apps' servers reads
   /// the statements after a restart, because the effect `consentChanged` is not durable.
   public internal(set) var consents = Consents()
@@ -226,9 +229,9 @@ public struct ChildMachine: Sendable {
       for index in feeds.indices { feeds[index].clockSetBack(now: now) }
     case .app(let app, let request):
       appRequested(request, by: app, now: now, into: &out, effects: &effects)
-    case .appGone(let app, let exited):
-      ageRequests.removeAll(of: app)
-      update(app) { $0.disconnected(exited: exited, now: now) }
+    case .appGone(let app, let exited): disconnected(app, exited: exited, now: now)
+    case .pictureChecked(let check, let analysis):
+      pictureChecked(check, analysis, effects: &effects)
     case .answered(let prompt, let answer):
       promptAnswered(prompt, with: answer, now: now, into: &out, effects: &effects)
     case .passcodeChecked(let prompt, let proof):
@@ -258,6 +261,7 @@ public struct ChildMachine: Sendable {
     reportApps(now: now, into: &out)
     endManaging(into: &out)
     reportSites(haveMoved: haveSitesMoved, effects: &effects)
+    reportSafety(effects: &effects)
     effects += link.endStep(now: now, into: &out)
     recordLatestTime(into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {

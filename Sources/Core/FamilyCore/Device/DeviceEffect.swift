@@ -26,6 +26,9 @@ public enum DeviceEffect: Hashable, Sendable {
   /// it. The shell answers with the input `passcodeChecked`, which carries the prompt's number.
   case checkPasscode(
     prompt: UInt64, PasscodeAttempt, PasscodeEvaluation, Passcode, sign: [UInt8])
+  /// Check a picture for an app, off the device's thread and within a limited time. The shell answers
+  /// once with the input `pictureChecked`, which carries the number, and keeps nothing of the picture.
+  case checkPicture(UInt64, Avatar)
   /// Derive the public part of a new passcode from the relay's evaluation. The shell answers with a
   /// guardian's input `setPasscode`.
   case derivePasscode(PasscodeAttempt, PasscodeEvaluation)

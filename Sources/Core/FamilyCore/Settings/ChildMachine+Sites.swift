@@ -65,9 +65,15 @@ extension DeviceLink {
   /// Whether the device has read the owner's web rules, or knows that guardians stated none.
   ///
   /// A device that joins reads older rosters first, and waits for the keys of older contents.
-  var hasReadWebRules: Bool {
+  var hasReadWebRules: Bool { hasRead { $0.web.current != nil } }
+
+  /// Whether the device has read the owner's setting for sensitive pictures, or knows that guardians
+  /// stated none.
+  var hasReadSafety: Bool { hasRead { $0.safety.current != nil } }
+
+  private func hasRead(_ isStated: (ChildSettings) -> Bool) -> Bool {
     guard person != nil else { return false }
-    if family.settings[personID]?.web.current != nil { return true }
+    if let settings = family.settings[personID], isStated(settings) { return true }
     return delivered(.account(personID)) >= accountHead && unopenedCount == 0
   }
 }

@@ -281,6 +281,24 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .manage(newValue)}
   }
 
+  /// Ask for the setting for sensitive pictures. The reply is `safety`.
+  var safety: PBEmpty {
+    get {
+      if case .safety(let v)? = body {return v}
+      return PBEmpty()
+    }
+    set {body = .safety(newValue)}
+  }
+
+  /// Ask for the check of a picture. The reply is `analyzed`.
+  var analyze: PBPicture {
+    get {
+      if case .analyze(let v)? = body {return v}
+      return PBPicture()
+    }
+    set {body = .analyze(newValue)}
+  }
+
   /// The app rejected a message of the device for this reason. Has no reply.
   var disbelieved: PBProblem {
     get {
@@ -322,8 +340,82 @@ nonisolated struct PBAppRequest: Sendable {
     case sites(PBSites)
     /// Replace the settings of a store. The reply is `managed`.
     case manage(PBManagedStore)
+    /// Ask for the setting for sensitive pictures. The reply is `safety`.
+    case safety(PBEmpty)
+    /// Ask for the check of a picture. The reply is `analyzed`.
+    case analyze(PBPicture)
     /// The app rejected a message of the device for this reason. Has no reply.
     case disbelieved(PBProblem)
+
+  }
+
+  init() {}
+}
+
+/// A picture to check.
+nonisolated struct PBPicture: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Chosen by the app; the reply repeats this number. A number of a running check joins that check.
+  var number: UInt64 = 0
+
+  /// A still picture of at most 1,024 by 1,024 pixels.
+  var picture: PBAvatar {
+    get {_picture ?? PBAvatar()}
+    set {_picture = newValue}
+  }
+  /// Returns true if `picture` has been explicitly set.
+  var hasPicture: Bool {self._picture != nil}
+  /// Clears the value of `picture`. Subsequent reads from it will return its default value.
+  mutating func clearPicture() {self._picture = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _picture: PBAvatar? = nil
+}
+
+/// The reply to a Picture.
+nonisolated struct PBPictureVerdict: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The request's number.
+  var number: UInt64 = 0
+
+  /// Required.
+  var body: PBPictureVerdict.OneOf_Body? = nil
+
+  /// true: the picture is sensitive. false: it is not.
+  var sensitive: Bool {
+    get {
+      if case .sensitive(let v)? = body {return v}
+      return false
+    }
+    set {body = .sensitive(newValue)}
+  }
+
+  /// The check has no verdict.
+  var failed: PBProblem {
+    get {
+      if case .failed(let v)? = body {return v}
+      return PBProblem()
+    }
+    set {body = .failed(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Required.
+  nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// true: the picture is sensitive. false: it is not.
+    case sensitive(Bool)
+    /// The check has no verdict.
+    case failed(PBProblem)
 
   }
 
@@ -922,6 +1014,24 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .sitesChanged(newValue)}
   }
 
+  /// The setting for sensitive pictures, and each change after `safety`: 0 off, 1 simple, 2 descriptive.
+  var safety: UInt32 {
+    get {
+      if case .safety(let v)? = body {return v}
+      return 0
+    }
+    set {body = .safety(newValue)}
+  }
+
+  /// The reply to `analyze`.
+  var analyzed: PBPictureVerdict {
+    get {
+      if case .analyzed(let v)? = body {return v}
+      return PBPictureVerdict()
+    }
+    set {body = .analyzed(newValue)}
+  }
+
   /// The family's next roster, oldest first.
   var roster: PBRosterProof {
     get {
@@ -968,6 +1078,10 @@ nonisolated struct PBAppReply: Sendable {
     case managed(PBManaged)
     /// An answer to an earlier `sites` may differ now: ask again.
     case sitesChanged(PBEmpty)
+    /// The setting for sensitive pictures, and each change after `safety`: 0 off, 1 simple, 2 descriptive.
+    case safety(UInt32)
+    /// The reply to `analyze`.
+    case analyzed(PBPictureVerdict)
     /// The family's next roster, oldest first.
     case roster(PBRosterProof)
     /// The signed events behind the handles of the `reset` that follows.
@@ -1656,7 +1770,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{2}\u{11}disbelieved\0\u{2}\u{a}manage\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{2}\u{b}safety\0\u{1}analyze\0\u{2}\u{5}disbelieved\0\u{2}\u{a}manage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1787,6 +1901,32 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .sites(v)
         }
       }()
+      case 54: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .safety(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .safety(v)
+        }
+      }()
+      case 55: try {
+        var v: PBPicture?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .analyze(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .analyze(v)
+        }
+      }()
       case 60: try {
         var v: PBProblem?
         var hadOneofValue = false
@@ -1875,6 +2015,14 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
       guard case .sites(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
     }()
+    case .safety?: try {
+      guard case .safety(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 54)
+    }()
+    case .analyze?: try {
+      guard case .analyze(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 55)
+    }()
     case .disbelieved?: try {
       guard case .disbelieved(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
@@ -1893,6 +2041,112 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.body != rhs.body {return false}
     if lhs.manner != rhs.manner {return false}
     if lhs.window != rhs.window {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBPicture: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Picture"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}picture\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._picture) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    try { if let v = self._picture {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBPicture, rhs: PBPicture) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs._picture != rhs._picture {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBPictureVerdict: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PictureVerdict"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}sensitive\0\u{1}failed\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .sensitive(v)
+        }
+      }()
+      case 3: try {
+        var v: PBProblem?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .failed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .failed(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    switch self.body {
+    case .sensitive?: try {
+      guard case .sensitive(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 2)
+    }()
+    case .failed?: try {
+      guard case .failed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBPictureVerdict, rhs: PBPictureVerdict) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.body != rhs.body {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2660,7 +2914,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{2}\u{12}roster\0\u{1}evidence\0\u{2}\u{9}managed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{2}\u{b}safety\0\u{1}analyzed\0\u{2}\u{6}roster\0\u{1}evidence\0\u{2}\u{9}managed\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2807,6 +3061,27 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .sitesChanged(v)
         }
       }()
+      case 53: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .safety(v)
+        }
+      }()
+      case 54: try {
+        var v: PBPictureVerdict?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .analyzed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .analyzed(v)
+        }
+      }()
       case 60: try {
         var v: PBRosterProof?
         var hadOneofValue = false
@@ -2903,6 +3178,14 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .sitesChanged?: try {
       guard case .sitesChanged(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case .safety?: try {
+      guard case .safety(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 53)
+    }()
+    case .analyzed?: try {
+      guard case .analyzed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 54)
     }()
     case .roster?: try {
       guard case .roster(let v)? = self.body else { preconditionFailure() }
