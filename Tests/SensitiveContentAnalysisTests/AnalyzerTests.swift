@@ -1,8 +1,9 @@
 import Foundation
 import PermissionKitTesting
-import SensitiveContentAnalysis
 import Synchronization
 import Testing
+
+@testable import SensitiveContentAnalysis
 
 /// An app's view of the analysis of pictures.
 @Suite(.timeLimit(.minutes(10))) struct AnalyzerTests {
@@ -51,6 +52,11 @@ import Testing
       await family.organizer.setCommunicationSafety(.off)
       await wait(for: .disabled, analyzer)
     }
+  }
+
+  @Test("S2: before the device's first answer the policy is the most careful one")
+  func first() {
+    #expect(SCSensitivityAnalysisPolicy(nil) == .descriptiveInterventions)
   }
 
   @Test("S2: no picture is checked while the policy is disabled, and for an adult")

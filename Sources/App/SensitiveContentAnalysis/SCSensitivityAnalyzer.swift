@@ -30,15 +30,8 @@ public final class SCSensitivityAnalyzer: Sendable {
   /// an adult, without a family, and for a process without a device.
   public var analysisPolicy: SCSensitivityAnalysisPolicy {
     guard let session = try? AppSession.current() else { return .disabled }
-    guard let safety = session.safety else {
-      Task { await session.requestSafety() }
-      return .descriptiveInterventions
-    }
-    return switch safety {
-    case .off: .disabled
-    case .simple: .simpleInterventions
-    case .descriptive: .descriptiveInterventions
-    }
+    if session.safety == nil { Task { await session.requestSafety() } }
+    return SCSensitivityAnalysisPolicy(session.safety)
   }
 
   /// Analyzes a picture in memory.
@@ -113,5 +106,17 @@ public final class SCSensitivityAnalyzer: Sendable {
       let bytes = [UInt8](image)
       return Avatar(mediaType: try ImageHeader(bytes: bytes).format.mediaType, bytes: bytes)
     } catch { throw DeviceProblem(error) }
+  }
+}
+
+extension SCSensitivityAnalysisPolicy {
+  /// The policy of a setting; `nil` before the device's first answer.
+  init(_ setting: CommunicationSafety?) {
+    self =
+      switch setting {
+      case .off: .disabled
+      case .simple: .simpleInterventions
+      case .descriptive, nil: .descriptiveInterventions
+      }
   }
 }
