@@ -49,7 +49,7 @@ extension DeviceLink {
     }
     verifier!.chains[audience] = chain
     if chain.head.seq < coverage?.head(of: audience) ?? 0 { dropSnapshot(into: &out) }
-    requestedSnapshot = nil
+    dropRequestedSnapshot()
     var cursor = cursors[audience] ?? Cursor(audience, delivered: 0)
     cursor.delivered = chain.head.seq
     cursor.read = min(cursor.read, cursor.delivered)

@@ -7,6 +7,8 @@ import FamilyModel
 /// may have read the same events in another order, so its own state is no part of the snapshot.
 struct RequestedSnapshot: Sendable {
   var number: UInt64
+  /// The uncovered events at the request, which a dropped snapshot leaves uncovered.
+  var events: Int
   /// The events that were stored after the request, up to ``Limits/runningSnapshotInterval``.
   var stored: [(audience: Audience, seq: UInt64)] = []
 }
@@ -32,10 +34,9 @@ extension DeviceLink {
       uncovered >= max(snapshots.runningInterval, Int(clamping: (coverage?.seq ?? 0) / 8))
         + snapshots.margin
     else { return [] }
-    // Records that allow no snapshot are read again only after as many events.
-    uncovered = 0
     lastSnapshotRequest += 1
-    requestedSnapshot = RequestedSnapshot(number: lastSnapshotRequest)
+    requestedSnapshot = RequestedSnapshot(number: lastSnapshotRequest, events: uncovered)
+    uncovered = 0
     return [.makeSnapshot(lastSnapshotRequest)]
   }
 
@@ -44,8 +45,14 @@ extension DeviceLink {
   mutating func storedWhileRequested(_ event: Event) {
     requestedSnapshot?.stored.append((event.audience, event.seq))
     if requestedSnapshot?.stored.count ?? 0 > Limits.runningSnapshotInterval {
-      requestedSnapshot = nil
+      dropRequestedSnapshot()
     }
+  }
+
+  /// Ends a request without a snapshot. The events before the request are uncovered again.
+  mutating func dropRequestedSnapshot() {
+    uncovered += requestedSnapshot?.events ?? 0
+    requestedSnapshot = nil
   }
 
   /// Stores a requested snapshot, unless it lacks an event up to its position that the device has
@@ -54,11 +61,12 @@ extension DeviceLink {
     guard let requested = requestedSnapshot, requested.number == number, let snapshots else {
       return
     }
-    requestedSnapshot = nil
-    guard let bytes, let made = SnapshotCoverage(of: bytes),
-      !requested.stored.contains(where: { made.lacks($0.audience, $0.seq) }),
+    // Records that allow no snapshot are read again only after as many events.
+    guard let bytes, let made = SnapshotCoverage(of: bytes) else { return requestedSnapshot = nil }
+    guard !requested.stored.contains(where: { made.lacks($0.audience, $0.seq) }),
       made.heads.entries.allSatisfy({ $0.value <= delivered($0.key) })
-    else { return }
+    else { return dropRequestedSnapshot() }
+    requestedSnapshot = nil
     coverage = made
     uncovered += snapshots.margin
     out.changes.append(.put(.snapshot(bytes)))

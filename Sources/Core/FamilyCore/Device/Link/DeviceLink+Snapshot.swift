@@ -163,10 +163,12 @@ extension DeviceLink {
     snapshotChange = .put(.snapshot(stored))
   }
 
-  /// Removes the snapshot, because the store changes below its position.
+  /// Removes the snapshot, because the store changes below its position. The next start would replay
+  /// all events, so the running device makes another one soon.
   mutating func dropSnapshot(into out: inout Output) {
-    guard coverage != nil else { return }
-    (coverage, snapshotChange) = (nil, nil)
+    guard let coverage else { return }
+    uncovered += Int(clamping: coverage.seq)
+    (self.coverage, snapshotChange) = (nil, nil)
     out.changes.append(.delete(.snapshot))
   }
 }
