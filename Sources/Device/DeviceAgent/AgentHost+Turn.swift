@@ -2,7 +2,6 @@ import DeviceTurn
 import FamilyCore
 import FamilyModel
 import RelayStore
-import SystemClock
 import ZeroMQ
 
 extension AgentHost {
@@ -16,10 +15,9 @@ extension AgentHost {
       for effect in batch.effects { carryOut(effect) }
     }
     if isStatusStale { onChange?() }
-    let now = Instant.now
-    writeStatus(now)
+    writeStatus(.now)
     guarded { for connection in connections.values { try connection.reconnectIfStalled() } }
-    let status = isStatusStale ? host.moment(of: statusWritten + Self.statusInterval) : nil
+    let status = isStatusStale ? statusWritten + Self.statusInterval : nil
     return (connections.values.map(\.deadline) + [host.deadline, status]).compactMap { $0 }.min()
   }
 

@@ -97,7 +97,7 @@ public actor AgentHost: Service {
   var allowances: [DeviceAddress: [AppID: AppAllowance]] = [:]
   /// Called when a view of a device may have changed.
   var onChange: (@Sendable () -> Void)?
-  var statusWritten = Instant(milliseconds: 0)
+  var statusWritten = MonotonicInstant.machineStart
   private var failure: (any Error)?
 
   /// Creates a host. The devices start with ``run()``.

@@ -4,6 +4,7 @@ import FamilyCore
 import FamilyModel
 public import Foundation
 import SystemClock
+import ZeroMQ
 
 /// The state of the hosted devices, as in the file `status.json` beside the store (mode 0600).
 public struct AgentStatus: Codable, Sendable {
@@ -88,14 +89,18 @@ public struct AgentStatus: Codable, Sendable {
 
 extension AgentHost {
   /// The time between two writes of the status.
-  static let statusInterval = Milliseconds.milliseconds(100)
+  static let statusInterval = Nanoseconds.milliseconds(100)
   /// Devices of a host that writes a status. With more devices the file would be large and unread.
   static let statusDevices = 64
   /// Questions of a conversation in the status. Older ones are left out to keep frequent writes
   /// small.
   static let statusQuestions = 64
 
-  func writeStatus(_ now: Instant) {
+  /// Writes a stale status, at most once in each ``statusInterval``.
+  ///
+  /// - Parameter now: A moment of the clock that is never set back. By the wall clock, a status would
+  ///   stay stale for as long as the clock was ahead.
+  func writeStatus(_ now: MonotonicInstant) {
     guard isStatusStale, host.devices.count <= Self.statusDevices,
       statusWritten + Self.statusInterval <= now
     else {
