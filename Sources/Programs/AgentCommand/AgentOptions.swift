@@ -94,9 +94,7 @@ public struct AgentOptions: ParsableArguments {
     guard script == nil || !interactive else {
       throw ValidationError("--interactive and --script exclude each other. Give one of them.")
     }
-    guard 1...36_500 ~= retention ?? 1 else {
-      throw ValidationError("--retention takes 1 to 36500 days.")
-    }
+    try RetentionDays.check(retention)
     guard !screen || script == nil && !interactive else {
       throw ValidationError(
         "--screen excludes --interactive and --script: the socket's clients answer prompts.")

@@ -108,9 +108,7 @@ struct Relay: AsyncParsableCommand {
     guard 0...(1 << 30) ~= memoryLimit ?? 0 else {
       throw ValidationError("--memory-limit takes 0 or more megabytes.")
     }
-    guard 1...36_500 ~= retention ?? 1 else {
-      throw ValidationError("--retention takes 1 to 36500 days.")
-    }
+    try RetentionDays.check(retention)
     guard shards ?? 1 > 0 else { throw ValidationError("--shards must be 1 or more.") }
   }
 
