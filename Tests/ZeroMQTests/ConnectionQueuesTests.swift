@@ -13,7 +13,7 @@ import Testing
     var table = ConnectionTable(
       ConnectionLimits(
         connections: 100, perOwner: 2, proven: bytes, unproven: bytes,
-        unprovenTimeout: .seconds(30), queues: limits))
+        unprovenTimeout: .seconds(30), queues: limits, unfinished: .seconds(2)))
     for descriptor in 1...count { table.accepted(descriptor, now: start) }
     return table
   }
@@ -89,6 +89,36 @@ import Testing
     #expect(check(20, SocketTraffic(pending: 8, isBlocked: false)) == [] && table.unsent == 0)
     #expect(check(21, SocketTraffic(pending: 8, isBlocked: true)) == [])
     #expect(check(36, SocketTraffic(pending: 8, isBlocked: true)) == [1])
+  }
+
+  @Test("O4: under pressure, a Unix socket's peer that sends faster than the process reads is cut")
+  func backlog() {
+    var table = table(2)
+    let flood = SocketTraffic(backlog: 100 << 10)
+    func check() -> [Int32] {
+      table.removeExcessive(now: start) { $0 == 1 ? flood : SocketTraffic(backlog: 4 << 10) }
+    }
+    #expect(check() == [])
+    table.isUnderPressure = true
+    #expect(check() == [1])
+    #expect(check() == [] && table.count == 1)
+  }
+
+  @Test("O4: with critical memory, a Unix socket's peer that completes no message is cut")
+  func unfinished() {
+    var table = table(3)
+    func check(_ seconds: Int) -> [Int32] {
+      table.removeExcessive(now: start + .seconds(seconds)) { $0 == 3 ? tcp(1) : SocketTraffic() }
+    }
+    #expect(check(0) == [] && check(100) == [])
+    (table.isUnderPressure, table.isCritical) = (true, true)
+    table.accepted(4, now: start + .seconds(100))
+    table.move(2, sent: 0, read: 5)
+    #expect(check(101) == [1])
+    #expect(check(102) == [])
+    table.move(4, sent: 0, read: 5)
+    #expect(check(103) == [2])
+    #expect(check(104) == [] && table.count == 2)
   }
 
   @Test("O4: received bytes that the process has not read are bounded for each peer and in total")

@@ -7,8 +7,8 @@ import FamilyModel
 ///
 /// | level | what is refused |
 /// |---|---|
-/// | `tight` | new connections, and reads of families for unknown keys; queues have a fraction of their limits |
-/// | `critical` | also attachments and pages, with a retry time; peers that do not read are closed within a second |
+/// | `tight` | new connections, and reads of families for unknown keys; queues have a fraction of their limits; a Unix socket's peer that sends faster than the relay reads is closed |
+/// | `critical` | also attachments and pages, with a retry time; peers that do not read are closed within a second, and a Unix socket's peers that complete no request within two |
 ///
 /// Commands are never refused for lack of memory: answers end work.
 public struct MemoryWatch: Sendable {

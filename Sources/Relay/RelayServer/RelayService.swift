@@ -162,7 +162,7 @@ public actor RelayService: Service {
   /// the memory that a flood took would count as used for as long as the relay runs.
   private func releaseMemory(_ now: MonotonicInstant) {
     let level = pipeline.memoryLevel
-    sockets.isUnderPressure = level != .normal
+    sockets.memoryLevel = level
     if level != lastLevel {
       logger.notice("memory in use", metadata: ["level": "\(level)"])
       lastLevel = level

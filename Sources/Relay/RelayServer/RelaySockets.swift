@@ -110,14 +110,18 @@ final class RelaySockets: PipelineSockets {
 
   // MARK: Queues
 
-  /// Whether the process is short of memory. Then queues are shorter, and new connections wait.
-  var isUnderPressure = false {
+  /// How short of memory the process is. While memory is short, queues are shorter and new connections
+  /// wait.
+  var memoryLevel = MemoryWatch.Level.normal {
     didSet {
-      guard isUnderPressure != oldValue else { return }
+      guard memoryLevel != oldValue else { return }
       requestGuard?.isUnderPressure = isUnderPressure
       broadcastGuard?.isUnderPressure = isUnderPressure
+      requestGuard?.isCritical = memoryLevel == .critical
     }
   }
+
+  private var isUnderPressure: Bool { memoryLevel != .normal }
 
   /// Bytes of replies that peers have not acknowledged, and of requests that the relay has not read.
   var queued: (unsent: Int, unread: Int) {

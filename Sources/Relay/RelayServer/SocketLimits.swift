@@ -29,7 +29,7 @@ enum SocketLimits {
       connections: connections, perOwner: connectionsPerKey,
       proven: .init(burst: 32 << 20, perSecond: 2 << 20),
       unproven: .init(burst: 4 << 20, perSecond: 64 << 10), unprovenTimeout: unprovenTimeout,
-      queues: queues)
+      queues: queues, unfinished: unfinishedTimeout)
   }
 
   /// The limits of the broadcast socket. A host has one subscription, and repeats it at most once a
@@ -42,6 +42,10 @@ enum SocketLimits {
       unproven: .init(burst: 8 << 10, perSecond: 256), unprovenTimeout: unprovenTimeout,
       queues: queues)
   }
+
+  /// The time after which a Unix socket's peer that completes no request is disconnected while memory is
+  /// critical.
+  private static let unfinishedTimeout = Nanoseconds.seconds(2)
 
   /// The time after which a peer without proof of identity is disconnected, when half of the
   /// connections are in use.

@@ -30,12 +30,14 @@ struct czmq_traffic {
   int64_t acknowledged;
   int32_t pending;
   int32_t is_blocked;
+  /* Bytes of a Unix socket's peer that this process has not taken from the kernel. */
+  int32_t backlog;
 };
 
 /* Glibc's tcp_info ends before these fields, which Linux 4.6 and later have: tcpi_bytes_acked at byte 120,
    tcpi_bytes_received at 128, tcpi_notsent_bytes at 144. */
 static inline struct czmq_traffic czmq_tcp_traffic(int descriptor) {
-  struct czmq_traffic traffic = {-1, -1, 0, 0};
+  struct czmq_traffic traffic = {-1, -1, 0, 0, 0};
   unsigned char info[148];
   socklen_t size = sizeof info;
   uint32_t unsent;
@@ -48,15 +50,24 @@ static inline struct czmq_traffic czmq_tcp_traffic(int descriptor) {
   return traffic;
 }
 
-/* For Unix sockets: the bytes that the peer has not read, and whether the kernel takes more. */
+/* For Unix sockets: the bytes that each side has not read, and whether the kernel takes more for the peer. */
 static inline struct czmq_traffic czmq_unix_traffic(int descriptor) {
-  struct czmq_traffic traffic = {-1, -1, 0, 0};
+  struct czmq_traffic traffic = {-1, -1, 0, 0, 0};
   struct pollfd state = {descriptor, POLLOUT, 0};
-  int pending;
+  int pending, backlog;
   if (ioctl(descriptor, SIOCOUTQ, &pending) != 0) return traffic;
+  if (ioctl(descriptor, FIONREAD, &backlog) == 0) traffic.backlog = backlog;
   traffic.pending = pending;
   traffic.is_blocked = pending > 0 && poll(&state, 1, 0) == 0;
   return traffic;
+}
+
+/* The kernel's number of a socket, which no other socket ever has; 0 if the descriptor is no socket. */
+static inline uint64_t czmq_socket_cookie(int descriptor) {
+  uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) != 0) return 0;
+  return cookie;
 }
 
 #endif

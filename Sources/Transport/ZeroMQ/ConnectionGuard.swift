@@ -14,13 +14,16 @@ import Glibc
 /// does not read, others are of peers that send faster than the process reads. For this purpose, the
 /// owner of a ROUTER reports each received and sent message.
 ///
-/// Received bytes are counted on TCP only. Peers of a Unix socket have passed the folder's permissions,
-/// so only their number is limited, and the time for which they read nothing.
+/// Received bytes are counted on TCP only. Peers of a Unix socket have passed the folder's permissions.
+/// Their number is limited, and the time for which they read nothing. Under pressure, those that send
+/// faster than the process reads are closed, and later those that complete no message.
 public struct ConnectionGuard: ~Copyable {
   /// The monitor. The thread that calls ``drain()`` watches the monitor's socket.
   public private(set) var monitor: Monitor
   private var table: ConnectionTable
   private var routes = RouteTable()
+  /// The sockets of the table's descriptors.
+  private var identities: [Int32: SocketIdentity] = [:]
   /// The owners of connections since the last check, whose events may not have arrived.
   private var newOwners: [Int32: String] = [:]
   private var checks = 0
@@ -45,11 +48,17 @@ public struct ConnectionGuard: ~Copyable {
   public mutating func drain() throws(ZeroMQError) {
     let now = MonotonicInstant.now
     var (table, routes) = (table, routes)
+    var identities: [Int32: SocketIdentity] = [:]
+    // Many connections are not copied for each new one.
+    swap(&identities, &self.identities)
+    defer { self.identities = identities }
     _ = try monitor.drain { event in
       guard let descriptor = event.descriptor else { return }
       if event.kind == .accepted {
         table.accepted(descriptor, now: now)
+        identities[descriptor] = SocketIdentity(of: descriptor)
       } else {
+        identities[descriptor] = nil
         table.remove(descriptor)
         routes.remove(descriptor)
       }
@@ -92,6 +101,13 @@ public struct ConnectionGuard: ~Copyable {
   public var isUnderPressure: Bool {
     get { table.isUnderPressure }
     set { table.isUnderPressure = newValue }
+  }
+
+  /// Whether the process has nearly used up its memory. Then the peers of Unix sockets that complete no
+  /// message are closed, too.
+  public var isCritical: Bool {
+    get { table.isCritical }
+    set { table.isCritical = newValue }
   }
 
   /// The bytes that were passed to libzmq and that peers have not acknowledged, as of the last check.
@@ -142,7 +158,8 @@ public struct ConnectionGuard: ~Copyable {
     }
     guard includingLocal else { return nil }
     let local = czmq_unix_traffic(descriptor)
-    return SocketTraffic(pending: Int(local.pending), isBlocked: local.is_blocked != 0)
+    return SocketTraffic(
+      pending: Int(local.pending), isBlocked: local.is_blocked != 0, backlog: Int(local.backlog))
   }
 
   // MARK: Checks
@@ -153,15 +170,16 @@ public struct ConnectionGuard: ~Copyable {
     newOwners = [:]
     for moved in routes.drain() { move(moved) }
     checks += 1
-    // Reports about Unix sockets cost three system calls.
-    let includingLocal = table.limits.queues != nil && checks.isMultiple(of: 4)
+    // Reports about Unix sockets cost four system calls.
+    let includingLocal =
+      table.limits.queues != nil && (isUnderPressure || checks.isMultiple(of: 4))
     let excessive = table.removeExcessive(now: MonotonicInstant.now) { descriptor in
       Self.traffic(of: descriptor, includingLocal: includingLocal)
     }
-    // libzmq may have closed the descriptor meanwhile. Then shutdown fails, or closes a newer
-    // connection, which reconnects.
-    for descriptor in excessive where Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) == 0 {
-      closedConnections += 1
+    for descriptor in excessive {
+      // libzmq may have closed the descriptor meanwhile, and opened a newer connection with it.
+      let identity = identities.removeValue(forKey: descriptor)
+      if identity?.shutdown(descriptor) ?? false { closedConnections += 1 }
     }
     (unsent, unread) = (table.unsent, table.unread)
   }

@@ -3,6 +3,8 @@
 ///
 /// On TCP both sizes are exact but for the framing. On a Unix socket the kernel keeps no totals, so the
 /// unsent bytes are those since the kernel last had room for more, and the unread bytes are unknown.
+/// There, the kernel's backlog shows a peer that floods, and the time since the last message shows a peer
+/// that ends none.
 ///
 /// A direction is `moving` → (bytes wait, and the peer reads too little) `stalled` → (the peer reads)
 /// `moving`.
@@ -16,6 +18,10 @@ struct ConnectionQueues {
   /// Bytes that the process has read since the last report.
   private var newlyRead = 0
   private var pending = 0
+  private var backlog = 0
+  /// When the process has last read a message of a Unix socket's peer, or first checked the
+  /// connection; `nil` before, and on TCP.
+  private var lastRead: MonotonicInstant?
   /// Since when bytes wait and the peer has not read enough; with the acknowledged bytes of that time.
   private var stalled: (since: MonotonicInstant, acknowledged: UInt64)?
 
@@ -36,8 +42,11 @@ struct ConnectionQueues {
       if total >= received { unread += Int(clamping: total - received) }
       // The framing is estimated. An empty queue ends the error.
       unread = wasEmpty ? 0 : max(0, unread - newlyRead)
-      (received, newlyRead) = (total, 0)
+      received = total
+    } else if newlyRead > 0 || lastRead == nil {
+      lastRead = now
     }
+    newlyRead = 0
     if let total = traffic.acknowledged {
       unsent = total >= acknowledged ? max(0, unsent - Int(clamping: total - acknowledged)) : 0
       acknowledged = total
@@ -45,7 +54,7 @@ struct ConnectionQueues {
       unsent = 0
     }
     updateStall(traffic, limits, now: now)
-    pending = traffic.pending
+    (pending, backlog) = (traffic.pending, traffic.backlog)
   }
 
   private mutating func updateStall(
@@ -63,6 +72,12 @@ struct ConnectionQueues {
   func exceeds(_ limits: QueueLimits, now: MonotonicInstant) -> Bool {
     // Without totals the unsent bytes are an upper bound, which a fast reader may reach, too.
     unsent > limits.unsentMaximum && acknowledged > 0 || unread > limits.unreadMaximum
+      || limits.backlog.map { backlog > $0 } ?? false
       || stalled.map { now - $0.since >= limits.stall } ?? false
+  }
+
+  /// Whether a Unix socket's peer has completed no message for this time.
+  func hasCompletedNothing(for time: Nanoseconds, now: MonotonicInstant) -> Bool {
+    lastRead.map { now - $0 >= time } ?? false
   }
 }

@@ -32,7 +32,11 @@ extension ConnectionTable {
   ) -> Bool {
     guard let limits = queueLimits, let traffic else { return false }
     update(descriptor, traffic, now: now)
-    return connections[descriptor]?.queues.exceeds(limits, now: now) ?? false
+    guard let queues = connections[descriptor]?.queues else { return false }
+    let isUnfinished =
+      isCritical
+      && self.limits.unfinished.map { queues.hasCompletedNothing(for: $0, now: now) } ?? false
+    return queues.exceeds(limits, now: now) || isUnfinished
   }
 
   /// Removes the connections with the longest queues while a total is exceeded, down to three quarters

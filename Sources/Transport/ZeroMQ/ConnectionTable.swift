@@ -26,11 +26,15 @@ public struct ConnectionLimits: Sendable, Hashable {
   public var unprovenTimeout: Nanoseconds
   /// The bytes that may wait for and from peers; `nil`: any number.
   public var queues: QueueLimits?
+  /// The time within which a Unix socket's peer must complete a message while memory is critical; `nil`:
+  /// any time. The bytes of an unfinished message are unknown there. Only the owner of a ROUTER records
+  /// messages.
+  public var unfinished: Nanoseconds?
 
   /// Creates the limits of a socket.
   public init(
     connections: Int, perOwner: Int? = nil, proven: Bytes, unproven: Bytes,
-    unprovenTimeout: Nanoseconds, queues: QueueLimits? = nil
+    unprovenTimeout: Nanoseconds, queues: QueueLimits? = nil, unfinished: Nanoseconds? = nil
   ) {
     self.connections = connections
     self.perOwner = perOwner
@@ -38,6 +42,7 @@ public struct ConnectionLimits: Sendable, Hashable {
     self.unproven = unproven
     self.unprovenTimeout = unprovenTimeout
     self.queues = queues
+    self.unfinished = unfinished
   }
 }
 
@@ -67,6 +72,8 @@ struct ConnectionTable {
   let limits: ConnectionLimits
   /// Whether the process is short of memory.
   var isUnderPressure = false
+  /// Whether the process has nearly used up its memory.
+  var isCritical = false
   /// Whether no received message waited at some time since the last check.
   private(set) var wasEmpty = false
   /// Connections of each owner.

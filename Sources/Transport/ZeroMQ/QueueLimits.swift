@@ -15,6 +15,10 @@ public struct QueueLimits: Sendable, Hashable {
   /// Received bytes of all connections that the process has not read, above which those with the most
   /// are closed.
   public var unreadTotal: Int
+  /// Bytes of a Unix socket's peer that wait in the kernel, above which the connection is closed; `nil`:
+  /// any number. The kernel counts no received bytes on these sockets, and libzmq reads from a peer
+  /// while there is room. So only a peer that sends faster than the process reads has such a backlog.
+  public var backlog: Int?
   /// The time after which a peer that does not read is closed while bytes wait for it.
   public var stall: Nanoseconds
   /// Bytes that a peer must read within ``stall`` while bytes wait for it.
@@ -23,14 +27,15 @@ public struct QueueLimits: Sendable, Hashable {
   /// Creates the limits of a socket.
   public init(
     unsent: Int = 8 << 20, unsentMaximum: Int = 32 << 20, unsentTotal: Int = 256 << 20,
-    unreadMaximum: Int = 32 << 20, unreadTotal: Int = 128 << 20, stall: Nanoseconds = .seconds(15),
-    stallBytes: UInt64 = 32 << 10
+    unreadMaximum: Int = 32 << 20, unreadTotal: Int = 128 << 20, backlog: Int? = nil,
+    stall: Nanoseconds = .seconds(15), stallBytes: UInt64 = 32 << 10
   ) {
     self.unsent = unsent
     self.unsentMaximum = unsentMaximum
     self.unsentTotal = unsentTotal
     self.unreadMaximum = unreadMaximum
     self.unreadTotal = unreadTotal
+    self.backlog = backlog
     self.stall = stall
     self.stallBytes = stallBytes
   }
@@ -40,8 +45,12 @@ public struct QueueLimits: Sendable, Hashable {
     QueueLimits(
       unsent: unsent / 8, unsentMaximum: unsentMaximum / 8, unsentTotal: unsentTotal / 8,
       unreadMaximum: unreadMaximum / 4, unreadTotal: unreadTotal / 4,
-      stall: min(stall, .seconds(1)), stallBytes: stallBytes)
+      backlog: min(backlog ?? .max, Self.backlogUnderPressure), stall: min(stall, .seconds(1)),
+      stallBytes: stallBytes)
   }
+
+  /// An eighth of what a kernel holds for a Unix socket by default.
+  private static let backlogUnderPressure = 26 << 10
 
   /// Unsent bytes of one connection above which no large message is queued for it.
   ///
@@ -59,14 +68,18 @@ public struct SocketTraffic: Sendable, Hashable {
   public var pending: Int
   /// Whether the kernel takes no more bytes for this peer at the moment.
   public var isBlocked: Bool
+  /// Bytes in the kernel that this process has not received; zero on TCP.
+  public var backlog: Int
 
   /// Creates a report.
   public init(
-    received: UInt64? = nil, acknowledged: UInt64? = nil, pending: Int = 0, isBlocked: Bool = false
+    received: UInt64? = nil, acknowledged: UInt64? = nil, pending: Int = 0,
+    isBlocked: Bool = false, backlog: Int = 0
   ) {
     self.received = received
     self.acknowledged = acknowledged
     self.pending = pending
     self.isBlocked = isBlocked
+    self.backlog = backlog
   }
 }
