@@ -113,18 +113,19 @@ package final class Peer {
     return false
   }
 
+  /// The next broadcast on one of the peer's channels. A host's inbox brings those of other families,
+  /// too, of which thousands may wait.
   package func broadcast(within time: Nanoseconds = patience) throws -> Broadcast? {
-    guard try broadcasts.waitUntilReadable(within: time),
-      let message = try broadcasts.receive()
-    else { return nil }
-    guard let frame = SealedBroadcast(frame: message.bytes(1)),
-      let channel = channels.values.first(where: { $0.topic == frame.topic }),
-      let bytes = ChannelCipher.open(frame.sealed, topic: frame.topic, key: channel.key)
-    else {
+    while try broadcasts.waitUntilReadable(within: time), let message = try broadcasts.receive() {
+      if let frame = SealedBroadcast(frame: message.bytes(1)),
+        let channel = channels.values.first(where: { $0.topic == frame.topic }),
+        let bytes = ChannelCipher.open(frame.sealed, topic: frame.topic, key: channel.key)
+      {
+        return try Broadcast.decode(bytes).opened()
+      }
       unopenedCount += 1
-      return try broadcast(within: time)
     }
-    return try Broadcast.decode(bytes).opened()
+    return nil
   }
 
   /// The next event on any channel.

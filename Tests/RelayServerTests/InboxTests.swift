@@ -21,12 +21,19 @@ import ZeroMQ
     let other = try fixture.peer(9_999, 30, pairs[30])
     #expect(try other.ask(.ping) != nil)
     let before = try await comeAndGo(fixture, other)
-    let host = try await host(fixture)
+    let after: Duration
+    do {
+      let host = try await host(fixture)
+      after = try await comeAndGo(fixture, other)
+      _ = try host.post("at the end", child: 3)
+      #expect(try host.event() != nil)
+    }
+    // Other work may slow the machine down after the first times.
+    let again = try await comeAndGo(fixture, other)
     // A publisher with a topic for each channel took about 75 ms for each peer that left.
-    let after = try await comeAndGo(fixture, other)
-    #expect(after < before * 2 + .milliseconds(30), "\(after), and \(before) without the host")
-    _ = try host.post("at the end", child: 3)
-    #expect(try host.event() != nil)
+    #expect(
+      after < max(before, again) * 2 + .milliseconds(50),
+      "\(after), and \(before) before the host, \(again) after it")
     try await fixture.stop()
   }
 
@@ -62,32 +69,48 @@ import ZeroMQ
       ])
     let administrator = try fixture.peer(1, 0, fixture.administrator.keys)
     let host = try fixture.peer(Self.families, 10, keys)
-    // A relay that is busy with other tests would refuse thousands of waiting commands.
-    for first in stride(from: 1, through: Self.families, by: Self.batch) {
-      let batch = first...min(first + UInt64(Self.batch) - 1, Self.families)
-      for family in batch {
-        let command = Request.command(.next, .setRoster(roster), nil)
-        try administrator.sendRaw([[], envelope(command, 0, in: family)])
-      }
-      for _ in batch {
-        let reply = try administrator.receive()?.reply
-        guard case .accepted = reply else { throw Unexpected(reply: reply) }
-      }
-    }
-    for family in 1...Self.families {
-      try host.sendRaw([[], envelope(.attach([]), 10, in: family)])
+    for reply in try askEach(administrator, as: 0, { .command(.next, .setRoster(roster), nil) }) {
+      guard case .accepted = reply.reply else { throw Unexpected(reply: reply.reply) }
     }
     var inboxes: Set<Inbox> = []
-    for _ in 1...Self.families {
-      guard let envelope = try host.receive(), case .attached(let channels, _) = envelope.reply,
-        channels.count == 4, let inbox = envelope.inbox
-      else { throw Unexpected(reply: nil) }
+    for envelope in try askEach(host, as: 10, { .attach([]) }) {
+      guard case .attached(let channels, _) = envelope.reply, channels.count == 4,
+        let inbox = envelope.inbox
+      else { throw Unexpected(reply: envelope.reply) }
       inboxes.insert(inbox)
     }
     #expect(inboxes.count == 1)
     try host.attach()
     #expect(try host.broadcast() != nil)
     return host
+  }
+
+  /// Sends a request in the name of each family, ``batch`` at once. A relay that is busy with other
+  /// tests refuses some, which are sent again.
+  ///
+  /// - Returns: The last reply of each family.
+  private func askEach(_ peer: Peer, as device: UInt32, _ request: () -> Request) throws
+    -> [ReplyEnvelope]
+  {
+    var waiting = Array(1...Self.families)
+    var replies: [ReplyEnvelope] = []
+    let end = MonotonicInstant.now + patience * 5
+    while !waiting.isEmpty {
+      let batch = waiting.suffix(Self.batch)
+      waiting.removeLast(batch.count)
+      for family in batch { try peer.sendRaw([[], envelope(request(), device, in: family)]) }
+      for _ in batch {
+        guard let reply = try peer.receive() else { throw Unexpected(reply: nil) }
+        if case .failed(let problem) = reply.reply, problem.retryAfter > .zero,
+          MonotonicInstant.now < end
+        {
+          waiting.append(reply.requestID)
+        } else {
+          replies.append(reply)
+        }
+      }
+    }
+    return replies
   }
 
   private func envelope(_ request: Request, _ device: UInt32, in family: UInt64) -> [UInt8] {
