@@ -51,6 +51,22 @@ private let program = URL(fileURLWithPath: CommandLine.arguments[0])
     #expect(faults.count >= 10, "\(faults.keys.sorted())")
   }
 
+  /// The folder of the previous release's programs, from `tools/previous`; `nil`: not built.
+  private static let previous = ProcessInfo.processInfo.environment["PERMISSION_RELAY_PREVIOUS"]
+
+  @Test(
+    "O5: two releases run side by side, and each takes the other's stores over",
+    .enabled(if: previous != nil), .timeLimit(.minutes(10)))
+  func twoReleases() async throws {
+    let (isOK, result) = try await run([
+      "--minutes", "0.5", "--seed", "3", "--faults", "kill,terminate,cut", "--pause", "1",
+      "--previous", try #require(Self.previous),
+    ])
+    #expect(isOK, "\(result)")
+    let faults = try #require(result["faults"] as? [String: Any])
+    #expect(faults["kill"] != nil && faults["terminate"] != nil, "\(faults.keys.sorted())")
+  }
+
   @Test("X3: reports personal data in the logs and arguments of a run")
   func telltale() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
