@@ -50,12 +50,27 @@ private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
+    "O6: bench backup measures approvals beside backups of the relay", .timeLimit(.minutes(10)))
+  func backup() async throws {
+    let (code, output) = try await run([
+      "backup", "--families", "50", "--stored", "200", "--window", "8", "--seconds", "1",
+      "--rounds", "1",
+    ])
+    #expect(code == 0)
+    let lines = output.split(separator: "\n")
+    let kinds = ["without a backup", "with a backup", "with : without"]
+    #expect(kinds.allSatisfy { kind in lines.contains { $0.hasPrefix(kind) } }, "\(output)")
+    #expect(!output.contains("nan"), "\(output)")
+  }
+
+  @Test(
     "rejects invalid options",
     arguments: [
       ["relay", "--families", "0"], ["relay", "--windows", "1,,2"], ["relay", "--rounds", "0"],
       ["scale", "--families", "10"], ["scale", "--families", "1000", "100000"],
       ["sockets", "--count", "0"], ["latency", "--rounds", "0"], ["overload", "--seconds", "0"],
       ["trust", "--times", "0"], ["start", "--events", "328"], ["start", "--starts", "0"],
+      ["backup", "--rounds", "0"], ["backup", "--window", "0"],
     ])
   func refusals(_ arguments: [String]) async throws {
     #expect(try await run(arguments).code == 64)

@@ -18,12 +18,14 @@ struct HerdStore {
     (self.address, self.keys, self.events) = (address, keys, events)
   }
 
-  func write(families: Int, to file: URL) throws {
+  /// Writes families with consecutive numbers.
+  func write(families: Int, from lowest: Int = 1, to file: URL) throws {
+    let highest = lowest + families - 1
     let store = try SQLiteEventStore(path: file.path)
     defer { store.close() }
-    for first in stride(from: 1, through: families, by: Self.familiesPerCommit) {
+    for first in stride(from: lowest, through: highest, by: Self.familiesPerCommit) {
       var batch = Batch()
-      for family in first...min(families, first + Self.familiesPerCommit - 1) {
+      for family in first...min(highest, first + Self.familiesPerCommit - 1) {
         batch.events += log(of: UInt64(family))
       }
       try store.commit(batch)
