@@ -11,49 +11,33 @@ import ZeroMQ
   private static let families: UInt64 = 3_000
   /// Families that are founded together.
   private static let batch = 50
-  /// Peers that come and go.
-  private static let leaving = 40
 
-  @Test("O7: peers that leave delay nobody, although a host reads 12,000 channels")
-  func leaving() async throws {
+  @Test("O7: a host that reads 12,000 channels has one subscription")
+  func channels() async throws {
+    // libzmq visits each subscription of a publisher when any peer leaves. With a topic for each
+    // channel, a peer that left took the relay 75 ms.
     let fixture = try await RelayFixture(maxFamilies: 10_000, wakeThreshold: 48)
-    let pairs = try fixture.createFamily(9_999)
-    let other = try fixture.peer(9_999, 30, pairs[30])
-    #expect(try other.ask(.ping) != nil)
-    let before = try await comeAndGo(fixture, other)
-    let after: Duration
-    do {
-      let host = try await host(fixture)
-      after = try await comeAndGo(fixture, other)
-      _ = try host.post("at the end", child: 3)
-      #expect(try host.event() != nil)
-    }
-    // Other work may slow the machine down after the first times.
-    let again = try await comeAndGo(fixture, other)
-    // A publisher with a topic for each channel took about 75 ms for each peer that left.
-    #expect(
-      after < max(before, again) * 2 + .milliseconds(50),
-      "\(after), and \(before) before the host, \(again) after it")
+    let before = await fixture.service.counters.subscriptions
+    let host = try await host(fixture)
+    #expect(await fixture.service.counters.subscriptions - before == 1)
+    _ = try host.post("at the end", child: 3)
+    #expect(try host.event() != nil)
     try await fixture.stop()
   }
 
-  /// Peers subscribe and leave. Another peer pings after each.
-  ///
-  /// - Returns: The shortest time for one peer, because other tests use the machine meanwhile.
-  private func comeAndGo(_ fixture: RelayFixture, _ other: Peer) async throws -> Duration {
-    var peers: [Peer] = []
-    var times: [Duration] = []
-    for _ in 0..<Self.leaving {
-      let start = ContinuousClock.now
+  @Test("O7: a relay answers while peers come, are refused a subscription, and leave")
+  func leaving() async throws {
+    let fixture = try await RelayFixture()
+    let pairs = try fixture.createFamily(2)
+    let other = try fixture.peer(2, 30, pairs[30])
+    for _ in 0..<10 {
       let refused = await fixture.service.counters.refusedSubscriptions
-      peers.append(try fixture.peer(1, 9, nil))
-      try peers[0].subscribe([1, 2, 3])
+      let peer = try fixture.peer(1, 9, nil)
+      try peer.subscribe([1, 2, 3])
       #expect(try await poll { await fixture.service.counters.refusedSubscriptions > refused })
-      peers.removeAll()
-      for _ in 0..<3 { #expect(try other.ask(.ping) != nil) }
-      times.append(ContinuousClock.now - start)
+      #expect(try other.ask(.ping) != nil)
     }
-    return times.min() ?? .zero
+    try await fixture.stop()
   }
 
   /// Attaches an organizer's devices with one key in many families, and subscribes.
