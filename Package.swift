@@ -132,8 +132,17 @@ let sources: [Target] = [
     ]),
 
   library("App", "DeviceConnection", ["FamilyModel"]),
+  library("Device", "PerceptualHash"),
+  .target(name: "CPictureExchange", path: "Sources/Device/CPictureExchange"),
+  .target(
+    name: "CPictureDecoder", dependencies: ["CPictureExchange"],
+    path: "Sources/Device/CPictureDecoder",
+    linkerSettings: ["avcodec", "avformat", "avutil", "swscale", "seccomp"].map {
+      .linkedLibrary($0)
+    }),
   library(
-    "Device", "ContentCheck", ["FamilyModel", "ZeroMQ", "PrivateFiles", crypto],
+    "Device", "ContentCheck",
+    ["CPictureExchange", "FamilyModel", "PerceptualHash", "ZeroMQ", "PrivateFiles", crypto],
     exclude: ["README.md"]),
   library(
     "Device", "DeviceTurn",
@@ -239,7 +248,13 @@ let sources: [Target] = [
       "ProgramOptions", "SQLiteStore", "SystemClock", logging, lifecycle,
     ]),
   program(
-    "content-worker", ["ContentCheck", "PrivateFiles", "ProgramOptions", logging, lifecycle]),
+    "content-worker",
+    [
+      "ContentCheck", "PerceptualHash", "PrivateFiles", "ProgramOptions", logging, lifecycle,
+    ]),
+  program(
+    "content-decoder",
+    ["CPictureDecoder", "CPictureExchange", "FamilyModel", "PerceptualHash", "ProgramOptions"]),
 ]
 
 // MARK: Verification
@@ -376,7 +391,10 @@ let suites: [Target] = [
       "DeviceConnection", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
       crypto, logging, lifecycle,
     ]),
-  tests("ContentCheckTests", ["ContentCheck", "FamilyModel", "ZeroMQ", crypto]),
+  tests("PerceptualHashTests", ["PerceptualHash"]),
+  tests(
+    "ContentCheckTests",
+    ["ContentCheck", "content-decoder", "FamilyModel", "PerceptualHash", "ZeroMQ", crypto]),
   tests(
     "AppClientTests",
     [
@@ -451,7 +469,7 @@ let suites: [Target] = [
 let selections: [String: [String]] = [
   "programs": [
     "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
-    "relay-monitor", "gateway",
+    "content-decoder", "relay-monitor", "gateway",
   ],
   "console": [
     "cluster", "cluster-console", "relay", "relayctl", "child-agent", "parent-agent", "app-agent",
@@ -498,6 +516,7 @@ let package = Package(
       .executable(name: "parent-agent", targets: ["parent-agent"]),
       .executable(name: "app-agent", targets: ["app-agent"]),
       .executable(name: "content-worker", targets: ["content-worker"]),
+      .executable(name: "content-decoder", targets: ["content-decoder"]),
       .executable(name: "relay-monitor", targets: ["relay-monitor"]),
       .executable(name: "gateway", targets: ["gateway"]),
       .executable(name: "cluster", targets: ["cluster"]),

@@ -29,6 +29,11 @@ public enum ContentLimits {
   static let reopenDoublings = 4
   /// The time until the client retries a send that libzmq refused.
   static let retryAfter = Nanoseconds.milliseconds(20)
+  /// The time for one picture in a decoder. Afterwards the decoder is killed, and the verdict is
+  /// `unknown`.
+  static let decoderTimeout = Nanoseconds.seconds(2)
+  /// The time between two starts of a decoder. Pictures wait meanwhile.
+  static let decoderInterval = Nanoseconds.milliseconds(100)
   /// Messages handled per wake-up, so that other sockets of the thread are served.
   static let batch = 64
   /// Bytes of a hash list, about 1.9 million hashes. A larger list is rejected.

@@ -1,12 +1,16 @@
 import Crypto
 public import FamilyModel
 public import Foundation
+public import PerceptualHash
 
-/// The reference classifier: a picture is sensitive if the SHA-256 of its bytes is on a list.
+/// The reference classifier: a picture is sensitive if a list has the SHA-256 of its bytes, or a
+/// perceptual hash near its own.
 ///
-/// The list is a text file with one hash per line, as 64 hexadecimal digits; `#` begins a comment.
-/// A changed file is read before the next verdict. While the file is unreadable, a picture on the
-/// last good list is sensitive and every other one `unknown`.
+/// The list is a text file with one hash per line. A SHA-256 has 64 hexadecimal digits, and a
+/// perceptual hash has `pdq` before its 64 digits; `#` begins a comment. A changed file is read before
+/// the next verdict. While the file is unreadable, a picture on the last good list is sensitive and
+/// every other one `unknown`. A picture that cannot be compared with the list's perceptual hashes is
+/// `unknown`, too.
 public actor HashList: Classifier {
   /// A file that is not a hash list.
   public struct Failure: Error, CustomStringConvertible {
@@ -14,9 +18,17 @@ public actor HashList: Classifier {
     public let description: String
   }
 
+  private struct Hashes: Equatable {
+    var exact: Set<Hash> = []
+    var perceptual: [PDQHash] = []
+    var count: Int { exact.count + perceptual.count }
+  }
+
   private let file: URL
+  private let decoder: PictureDecoder?
+  private let distance: Int
   private let onChange: @Sendable (Result<Int, Failure>) -> Void
-  private var hashes: Set<Hash> = []
+  private var hashes = Hashes()
   private var isCurrent = false
   private var lastStamp: FileStamp?
   /// The failure that `onChange` received last.
@@ -24,13 +36,20 @@ public actor HashList: Classifier {
 
   /// Reads the list at once.
   ///
-  /// - Parameter onChange: Called after each later change, with the number of hashes or the
-  ///   failure.
+  /// - Parameters:
+  ///   - decoder: Computes the perceptual hashes of pictures. Without one, all pictures are `unknown`
+  ///     while the list has perceptual hashes.
+  ///   - distance: The largest number of bits in which a picture's perceptual hash differs from one
+  ///     of the list.
+  ///   - onChange: Called after each later change, with the number of hashes or the failure.
   /// - Throws: `Failure` if the file is not a hash list.
   public init(
-    _ file: URL, onChange: @escaping @Sendable (Result<Int, Failure>) -> Void = { _ in }
+    _ file: URL, decoder: PictureDecoder? = nil, distance: Int = PDQHash.recommendedDistance,
+    onChange: @escaping @Sendable (Result<Int, Failure>) -> Void = { _ in }
   ) throws {
     self.file = file
+    self.decoder = decoder
+    self.distance = distance
     self.onChange = onChange
     lastStamp = FileStamp(file)?.ifSettled
     hashes = try Self.read(file)
@@ -40,10 +59,24 @@ public actor HashList: Classifier {
   /// The number of hashes on the list.
   public var count: Int { hashes.count }
 
+  /// Whether the list has perceptual hashes, so that pictures are decoded.
+  public var needsDecoder: Bool { !hashes.perceptual.isEmpty }
+
   /// Looks the picture up on the list.
-  public func classify(_ picture: Avatar) -> ContentVerdict {
+  public func classify(_ picture: Avatar) async -> ContentVerdict {
     refresh()
-    if hashes.contains(Hash(Array(SHA256.hash(data: picture.bytes)))) { return .sensitive }
+    if hashes.exact.contains(Hash(Array(SHA256.hash(data: picture.bytes)))) { return .sensitive }
+    if needsDecoder {
+      switch await decoder?.reply(to: picture) {
+      case .hashed(let rated) where rated.quality >= PDQHash.recommendedQuality:
+        if hashes.perceptual.contains(where: { $0.distance(to: rated.hash) <= distance }) {
+          return .sensitive
+        }
+      // Too little detail to be recognised.
+      case .hashed, .tooSmall: break
+      case .undecodable, nil: return .unknown
+      }
+    }
     return isCurrent ? .clean : .unknown
   }
 
@@ -65,7 +98,7 @@ public actor HashList: Classifier {
     lastStamp = stamp?.ifSettled
   }
 
-  private static func read(_ file: URL) throws(Failure) -> Set<Hash> {
+  private static func read(_ file: URL) throws(Failure) -> Hashes {
     let path = file.path
     guard let size = FileStamp(file)?.size else {
       throw Failure(description: "There is no \(path).")
@@ -76,16 +109,25 @@ public actor HashList: Classifier {
     guard let data = try? Data(contentsOf: file) else {
       throw Failure(description: "Cannot read \(path).")
     }
-    var hashes: Set<Hash> = []
+    var hashes = Hashes()
     var number = 0
     for line in [UInt8](data).split(separator: 0x0A, omittingEmptySubsequences: false) {
       number += 1
       let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 <= 0x20 }
-      guard let text = words.first else { continue }
-      guard words.count == 1, let hash = Hash(hex: text) else {
-        throw Failure(description: "\(path), line \(number): not 64 hexadecimal digits.")
+      switch words.count {
+      case 0: continue
+      case 1:
+        guard let hash = Hash(hex: words[0]) else { break }
+        hashes.exact.insert(hash)
+        continue
+      case 2 where words[0].elementsEqual("pdq".utf8):
+        guard let hash = PDQHash(hex: words[1]) else { break }
+        hashes.perceptual.append(hash)
+        continue
+      default: break
       }
-      hashes.insert(hash)
+      throw Failure(
+        description: "\(path), line \(number): not 64 hexadecimal digits, nor `pdq` before them.")
     }
     return hashes
   }

@@ -1,0 +1,73 @@
+import ArgumentParser
+import CPictureDecoder
+import CPictureExchange
+import FamilyModel
+import Glibc
+import PerceptualHash
+import ProgramOptions
+
+/// Decodes pictures for `content-worker`, in a process that may do nothing else.
+@main
+struct ContentDecoderCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "content-decoder", abstract: "Compute perceptual hashes of pictures.",
+    discussion: """
+      content-worker starts this program with a socket as its standard input. The program confines \
+      itself before it reads a picture: no files, no network, no other programs. --check shows \
+      what the kernel denies on this machine.
+      """,
+    version: Program.version)
+
+  @Flag(help: "Try what is denied, and exit with 1 if anything is permitted.")
+  var check = false
+
+  func run() throws {
+    if check { return try Self.checkConfinement() }
+    var confinement = decoder_confinement()
+    let error = decoder_confine(&confinement)
+    let greeting = DecoderGreeting(
+      isConfined: error == 0, hasNamespaces: confinement.has_namespaces == 1,
+      hasLandlock: confinement.has_landlock == 1)
+    guard Self.send(greeting.bytes), error == 0 else { throw ExitCode.failure }
+    while let reply = try Self.next() {
+      guard Self.send(reply.bytes) else { return }
+    }
+  }
+
+  /// The reply to the next picture; `nil` at the end of the socket.
+  private static func next() throws -> DecoderReply? {
+    var bytes: UnsafePointer<UInt8>?
+    var (count, format) = (0, Int32(0))
+    switch picture_receive(STDIN_FILENO, Limits.avatarBytes, &bytes, &count, &format) {
+    case 0: return nil
+    case 1: break
+    default: throw ExitCode.failure
+    }
+    defer { munmap(UnsafeMutableRawPointer(mutating: bytes), count) }
+    var picture = decoder_picture()
+    let side = Int32(Limits.avatarPixels)
+    guard decoder_decode(bytes, count, format, side, &picture) == 0 else { return .undecodable }
+    defer { free(picture.pixels) }
+    let (width, height) = (Int(picture.width), Int(picture.height))
+    let pixels = UnsafeBufferPointer(start: picture.pixels, count: 3 * width * height)
+    return PDQHash.rated(width: width, height: height, rgb: pixels).map { .hashed($0) } ?? .tooSmall
+  }
+
+  private static func send(_ bytes: [UInt8]) -> Bool {
+    Glibc.send(STDIN_FILENO, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+  }
+
+  private static let actions = [
+    "files", "network", "other programs", "executable memory", "signals to other processes",
+  ]
+
+  private static func checkConfinement() throws {
+    var isConfined = true
+    for (number, action) in actions.enumerated() {
+      let result = decoder_denies(Int32(number))
+      if result != 1 { isConfined = false }
+      print("\(action): \(result == 1 ? "denied" : result == 0 ? "PERMITTED" : "not checked")")
+    }
+    if !isConfined { throw ExitCode.failure }
+  }
+}
