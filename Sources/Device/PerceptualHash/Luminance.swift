@@ -21,56 +21,82 @@ struct Luminance {
   ///
   /// Two passes of a box are a tent (Wojciech Jarosz, "Fast Image Convolutions", 2001).
   func reduced(to side: Int) -> [Float] {
-    var blurred = self
+    var blurred = values
     if width != side || height != side {
-      let (rowWindow, columnWindow) = (window(width, side), window(height, side))
+      let (across, down) = (Window(width, side), Window(height, side))
       var other = values
-      for _ in 0..<2 {
-        for row in 0..<height {
-          Self.average(blurred.values, into: &other, from: row * width, count: width, 1, rowWindow)
-        }
-        for column in 0..<width {
-          Self.average(
-            other, into: &blurred.values, from: column, count: height, width, columnWindow)
+      blurred.withUnsafeMutableBufferPointer { blurred in
+        other.withUnsafeMutableBufferPointer { other in
+          for _ in 0..<2 {
+            for row in 0..<height { averageRow(row, blurred, into: other, across) }
+            averageColumns(other, into: blurred, down)
+          }
         }
       }
     }
     return (0..<side * side).map { index in
       let row = Self.centre(index / side, height, side)
-      return blurred.values[row * width + Self.centre(index % side, width, side)]
+      return blurred[row * width + Self.centre(index % side, width, side)]
     }
-  }
-
-  private func window(_ dimension: Int, _ side: Int) -> Int {
-    (dimension + 2 * side - 1) / (2 * side)
   }
 
   private static func centre(_ index: Int, _ dimension: Int, _ side: Int) -> Int {
     Int((Double(index) + 0.5) * Double(dimension) / Double(side))
   }
 
-  /// Replaces each value by the mean of the window around it, as far as the window has values.
-  private static func average(
-    _ values: [Float], into means: inout [Float], from start: Int, count: Int, _ step: Int,
-    _ window: Int
-  ) {
-    let after = (window + 2) / 2 - 1
-    let before = window - 1 - after
-    var (sum, size) = (Float(0), 0)
-    for index in 0..<min(after, count) {
-      sum += values[start + index * step]
-      size += 1
+  /// The values around each one whose mean replaces it, as far as there are values.
+  private struct Window {
+    let before: Int
+    let after: Int
+
+    init(_ dimension: Int, _ side: Int) {
+      let size = (dimension + 2 * side - 1) / (2 * side)
+      after = size / 2
+      before = size - 1 - after
     }
-    for index in 0..<count {
-      if index + after < count {
-        sum += values[start + (index + after) * step]
+  }
+
+  private func averageRow(
+    _ row: Int, _ values: UnsafeMutableBufferPointer<Float>,
+    into means: UnsafeMutableBufferPointer<Float>, _ window: Window
+  ) {
+    let start = row * width
+    var (sum, size) = (Float(0), 0)
+    for next in -window.after..<width {
+      if next + window.after < width {
+        sum += values[start + next + window.after]
         size += 1
       }
-      if index - before > 0 {
-        sum -= values[start + (index - before - 1) * step]
+      if next > window.before {
+        sum -= values[start + next - window.before - 1]
         size -= 1
       }
-      means[start + index * step] = sum / Float(size)
+      if next >= 0 { means[start + next] = sum / Float(size) }
+    }
+  }
+
+  /// Averages all columns at once, because the values of a column lie far apart.
+  private func averageColumns(
+    _ values: UnsafeMutableBufferPointer<Float>, into means: UnsafeMutableBufferPointer<Float>,
+    _ window: Window
+  ) {
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: width) { sums in
+      sums.initialize(repeating: 0)
+      var size = 0
+      for next in -window.after..<height {
+        if next + window.after < height {
+          let entering = (next + window.after) * width
+          for column in 0..<width { sums[column] += values[entering + column] }
+          size += 1
+        }
+        if next > window.before {
+          let leaving = (next - window.before - 1) * width
+          for column in 0..<width { sums[column] -= values[leaving + column] }
+          size -= 1
+        }
+        guard next >= 0 else { continue }
+        for column in 0..<width { means[next * width + column] = sums[column] / Float(size) }
+      }
     }
   }
 }
