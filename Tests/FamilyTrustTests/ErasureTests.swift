@@ -56,7 +56,7 @@ import Testing
       #expect(isUpToDate(home, device))
       let conversation = link(home, device).conversations[SignedFamily.emily]!
       #expect(!conversation.lines.contains { $0.body == .text("secret") })
-      let state = try #require(conversation.questions.values.first { $0.question == nil })
+      let state = try #require(conversation.questions.all.values.first { $0.question == nil })
       guard case .answered(let choice, _, _) = state.phase else { throw Problem.unknown }
       #expect(choice.answer == .denial)
     }
@@ -89,7 +89,7 @@ import Testing
       home.connect(device)
       let conversation = link(home, device).conversations[SignedFamily.emily]!
       #expect(!conversation.lines.contains { $0.body == .text("secret") })
-      #expect(conversation.questions.values.count { $0.question == nil } == 1)
+      #expect(conversation.questions.all.values.count { $0.question == nil } == 1)
     }
     permit(&home, "bob")
     for device: UInt32 in [3, 4] { #expect(home.known(device) == ["ada", "ben", "bob"]) }

@@ -50,7 +50,7 @@ extension FamilyView {
       generations: generations.sorted(),
       children: children.map { child in
         let conversation = link.conversations[child.id] ?? Conversation()
-        let open = conversation.questions.filter { $0.value.phase == .open }.keys.sorted()
+        let open = conversation.questions.unanswered.map(\.header.id).sorted()
         let reasons = conversation.known.reasons.filter { $0.reason.until == nil }
         return Child(
           child.id, limitsOn: conversation.limitsOn, open: open,

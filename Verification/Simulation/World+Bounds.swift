@@ -32,7 +32,7 @@ extension World {
       queues.append(("notifications", guardian.notifications.all.count, Limits.notifications))
     }
     for (child, conversation) in link.conversations {
-      let open = conversation.inOrder.count { $0.isOpen(clock(device.clock)) }
+      let open = conversation.questions.unanswered.count { $0.isOpen(clock(device.clock)) }
       queues.append(("open questions of child \(child.rawValue)", open, Limits.openQuestions))
     }
     return queues

@@ -26,7 +26,7 @@ extension World {
         }
       }
     case .cancel(let index):
-      let open = devices[index].child?.conversation?.inOrder.last { $0.phase == .open }
+      let open = devices[index].child?.conversation?.questions.unanswered.last
       if let open { child(index, .cancel(open.header.id)) }
     case .withdraw(let index, let handle, let everywhere):
       forChild(index) {

@@ -125,7 +125,8 @@ public struct TestChild: Sendable {
   /// Cancels all open questions. No response follows.
   public func cancelQuestions() async {
     family.perform { family in
-      let open = family.child.conversation?.inOrder.filter { $0.isOpen(family.now) } ?? []
+      let open =
+        family.child.conversation?.questions.unanswered.filter { $0.isOpen(family.now) } ?? []
       for state in open { family.step(.cancel(state.header.id)) }
     }
     await family.settle()

@@ -1,7 +1,7 @@
 /// The name of a command in its family: the sending device with the id that it chose.
 ///
 /// An id belongs to its sender. The same id of another device names another command.
-public struct CommandName: Hashable, Sendable {
+public struct CommandName: Hashable, Comparable, Sendable {
   /// The sending device; zero: the administrator, or a device that requests to join.
   public var device: DeviceID
   /// The command's id.
@@ -10,5 +10,10 @@ public struct CommandName: Hashable, Sendable {
   public init(_ device: DeviceID, _ id: CommandID) {
     self.device = device
     self.id = id
+  }
+
+  /// Orders by the device, and then by the id.
+  public static func < (one: CommandName, other: CommandName) -> Bool {
+    one.device == other.device ? one.id < other.id : one.device < other.device
   }
 }

@@ -124,6 +124,11 @@ public enum Limits {
   /// Positions of one audience's chain that a device keeps. Above: the device forgets the older
   /// half, and does not compare positions that it has forgotten.
   public static let chainPositions = 65_536
+  /// Recent lines and questions of a conversation, and recent commands, that a device keeps as values.
+  /// Above, and above the ``packedShare`` of the older ones: the device packs all of them.
+  public static let recentHistory = 1_024
+  /// The older values for each recent one. Packing copies the older values.
+  public static let packedShare = 8
   /// Own statements of which a device keeps a copy for a relay that loses them. Above: the device
   /// forgets a quarter, of those that take a permission last, and the oldest first.
   public static let ownStatements = 4096

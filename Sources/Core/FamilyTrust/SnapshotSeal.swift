@@ -17,9 +17,16 @@ extension DeviceKeys {
     return Snapshots(
       coding: SnapshotCoding(),
       seal: { bytes in (try? AES.GCM.seal(bytes, using: key).combined).map { [UInt8]($0) } },
-      open: { bytes in
-        guard let box = try? AES.GCM.SealedBox(combined: bytes) else { return nil }
-        return (try? AES.GCM.open(box, using: key)).map { [UInt8]($0) }
+      open: { sealed, read in
+        guard let start = sealed.baseAddress else { return false }
+        let bytes = Data(
+          bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: sealed.count,
+          deallocator: .none)
+        guard let box = try? AES.GCM.SealedBox(combined: bytes),
+          let state = try? AES.GCM.open(box, using: key)
+        else { return false }
+        state.withUnsafeBytes(read)
+        return true
       })
   }
 }

@@ -126,7 +126,7 @@ extension AgentHost {
         let (link, credential) = (device.link, credential(of: address))
         let questions = link.conversations.keys.sorted().flatMap { child in
           let conversation = link.conversations[child]!
-          return conversation.inOrder.suffix(Self.statusQuestions).map { state in
+          return conversation.newest(Self.statusQuestions).map { state in
             question(state, conversation.delivery(of: state.header.id), link)
           }
         }

@@ -94,7 +94,7 @@ struct Sandbox: ExplainedCommand {
     of child: Person, _ sandbox: SandboxCase, _ view: FamilyView, _ relay: inout DeviceClient
   ) throws {
     let wanted: Answer = sandbox.consent == .approved ? .approval : .denial
-    for state in view.conversation(child).inOrder where state.isOpen(.now) {
+    for state in view.conversation(child).questions.unanswered where state.isOpen(.now) {
       guard let choice = state.header.choices.first(where: { $0.answer == wanted }) else {
         continue
       }

@@ -36,8 +36,8 @@ extension FamilyView {
   func open(_ now: Instant) -> [(state: QuestionState, asked: Instant)] {
     roster.children.flatMap { child in
       let conversation = conversation(child)
-      return conversation.inOrder.filter { $0.isOpen(now) }.map { state in
-        (state, conversation.lines.first { $0.seq == state.seq }?.at ?? state.lastAsked)
+      return conversation.questions.unanswered.filter { $0.isOpen(now) }.map { state in
+        (state, conversation.lines.line(of: state.seq)?.at ?? state.lastAsked)
       }
     }.sorted { $0.0.seq < $1.0.seq }
   }

@@ -53,6 +53,7 @@ package struct DeviceSource: Sendable {
 extension DeviceSource {
   /// The open questions of all conversations, whose pictures are checked.
   var openCards: [Card] {
-    view.link.conversations.values.flatMap(\.inOrder).filter { $0.isOpen(.now) }.map(Card.init)
+    view.link.conversations.values.flatMap(\.questions.unanswered).filter { $0.isOpen(.now) }.map(
+      Card.init)
   }
 }

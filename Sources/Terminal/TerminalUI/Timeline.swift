@@ -90,7 +90,9 @@ package struct Timeline {
 
   /// The child's open questions, in the relay's order.
   package func openCards(of child: PersonID) -> [Card] {
-    (link.conversations[child]?.inOrder.map(Card.init) ?? []).filter { $0.isOpen(renderer.now) }
+    (link.conversations[child]?.questions.unanswered.map(Card.init) ?? []).filter {
+      $0.isOpen(renderer.now)
+    }
   }
 
   package func entries(of child: PersonID) -> [Entry] {

@@ -149,10 +149,10 @@ extension World {
 }
 
 /// The part of a device's state that follows from one audience.
-private struct AudienceView: Hashable {
-  struct Conversation: Hashable {
-    var lines: [Line]
-    var questions: [QuestionID: QuestionState]
+private struct AudienceView: Equatable {
+  struct Conversation: Equatable {
+    var lines: Lines
+    var questions: Questions
     var limitsOn: Bool
     var consents: Consents
     var known: [[Handle]]

@@ -95,7 +95,11 @@ extension World {
     let isStale = mutant == .deviceSnapshot
     return Snapshots(
       coding: SnapshotCoding(), interval: 2, runningInterval: 8, margin: 2,
-      seal: { isStale ? first.bytes(or: $0) : $0 }, open: { $0 })
+      seal: { isStale ? first.bytes(or: $0) : $0 },
+      open: { bytes, read in
+        read(bytes)
+        return true
+      })
   }
 
   private func recordRestored(_ device: SimulatedDevice, _ records: [DeviceRecord]) {

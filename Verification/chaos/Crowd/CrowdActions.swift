@@ -28,7 +28,7 @@ extension AgentHost {
     switch Int.random(in: 0..<2_000, using: &random) {
     case ..<800: return people.ask(question(&random), on: address)
     case ..<860:
-      let open = child.conversation?.inOrder.last { $0.phase == .open }
+      let open = child.conversation?.questions.unanswered.last
       return open.map { [.cancel($0.header.id)] } ?? []
     case ..<900: return people.askAge(on: address)
     case ..<910: return people.ask(question(&random, hasPicture: true), on: address)

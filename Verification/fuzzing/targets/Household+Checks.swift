@@ -56,7 +56,7 @@ extension Household {
       }
       precondition(known.lines == conversation.lines, "device \(device) reads other messages")
       precondition(
-        known.questions.mapValues(\.phase) == conversation.questions.mapValues(\.phase),
+        known.questions.all.mapValues(\.phase) == conversation.questions.all.mapValues(\.phase),
         "device \(device) knows other questions")
       precondition(known.limitsOn == conversation.limitsOn, "device \(device) has other limits")
       precondition(

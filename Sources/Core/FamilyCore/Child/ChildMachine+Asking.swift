@@ -205,7 +205,7 @@ extension ChildMachine {
   }
 
   private func isAsked(_ id: QuestionID) -> Bool {
-    conversation?.questions[id] != nil
+    conversation?.questions.holds(id) ?? false
       || link.pendingCommands.contains { command in
         switch command {
         case .ask(let header, _), .answerInPerson(let header, _, _, _): header.id == id
@@ -220,7 +220,7 @@ extension ChildMachine {
   {
     let items = Set(question.items)
     func isAlike(_ other: Question?) -> Bool { other.map { Set($0.items) == items } ?? false }
-    if let state = conversation?.inOrder.first(where: {
+    if let state = conversation?.questions.unanswered.first(where: {
       $0.isOpen(now) && $0.header.app == app && isAlike($0.question)
     }) {
       return state

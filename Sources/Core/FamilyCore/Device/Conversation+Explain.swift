@@ -71,7 +71,7 @@ struct HandleExplainer {
 
   /// The number of the question that the event is about; `nil` for another event.
   private func number(ofEvent seq: UInt64) -> UInt64? {
-    conversation.lines.first { $0.seq == seq }?.body.question
+    conversation.lines.line(of: seq)?.body.question
       .flatMap { conversation.questions[$0]?.seq }
   }
 
@@ -133,7 +133,7 @@ struct HandleExplainer {
   /// The withdrawal of the consent to the app, if the statement counts.
   private var consentWithdrawal: HandleExplanation.Rule? {
     guard let statement = conversation.consents.statements[app]?.current, statement.value,
-      let line = conversation.lines.first(where: { $0.seq == statement.order.seq })
+      let line = conversation.lines.line(of: statement.order.seq)
     else { return nil }
     return .consentWithdrawn(by: owner(line.device), at: line.at)
   }

@@ -65,6 +65,14 @@ public struct Line: Hashable, Sendable {
   public var at: Instant
   /// The content of this line.
   public var body: Body
+
+  /// The question that the line brought; `nil` for any other line.
+  var question: QuestionID? {
+    switch body {
+    case .question(let id), .inPerson(let id, _): id
+    default: nil
+    }
+  }
 }
 
 /// The delivery state of a message.
@@ -84,9 +92,9 @@ public enum DeliveryState: Hashable, Sendable {
 /// A child's conversation with the guardians, derived from its events.
 public struct Conversation: Sendable {
   /// The lines, in the order of the relay.
-  public internal(set) var lines: [Line] = []
+  public internal(set) var lines = Lines()
   /// All questions of the conversation.
-  public internal(set) var questions: [QuestionID: QuestionState] = [:]
+  public internal(set) var questions = Questions()
   /// Whether communication limits are on. They are on until a guardian turns them off.
   public var limitsOn: Bool { limits.current?.value ?? true }
   var limits = Statements<Bool>()
@@ -103,7 +111,7 @@ public struct Conversation: Sendable {
     var at: Instant
   }
   /// The origins of the statements about known handles, by their commands.
-  var origins: [CommandName: Origin] = [:]
+  var origins = PackedMap<CommandName, Origin>()
   var names: [Handle: Statements<String>] = [:]
   /// The guardians' receipt.
   public internal(set) var receipt = Receipt()
@@ -123,26 +131,21 @@ public struct Conversation: Sendable {
     receipt.read >= seq ? .read : receipt.delivered >= seq ? .delivered : .sent
   }
 
-  /// The questions, in the order of their events.
+  /// All questions, in the order of their events. Takes time and memory for each: see
+  /// ``Questions/unanswered`` and ``newest(_:)``.
   public var inOrder: [QuestionState] {
-    lines.compactMap { line in
-      switch line.body {
-      case .question(let id), .inPerson(let id, _): questions[id]
-      default: nil
-      }
-    }
+    lines.compactMap(\.question).compactMap { questions[$0] }
+  }
+
+  /// The newest questions, in the order of their events.
+  public func newest(_ count: Int) -> [QuestionState] {
+    lines.reversed().lazy.compactMap(\.question).prefix(count).reversed()
+      .compactMap { questions[$0] }
   }
 
   /// The name that a guardian gave the handle; `nil` without one.
   public func name(of handle: Handle) -> String? {
     names[handle.canonical]?.current.flatMap { $0.value.isEmpty ? nil : $0.value }
-  }
-
-  /// Inserts a line by its sequence number, because events deferred for a key arrive out of order.
-  private mutating func add(_ line: Line) {
-    var index = lines.endIndex
-    while index > 0, lines[index - 1].seq > line.seq { index -= 1 }
-    lines.insert(line, at: index)
   }
 
   mutating func apply(_ event: Event) {
@@ -156,34 +159,34 @@ public struct Conversation: Sendable {
       var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
       if case .question(let question) = content { state.question = question }
       questions[header.id] = state
-      add(line(.question(header.id)))
+      lines.add(line(.question(header.id)))
     case .reminded(let id):
       questions[id]?.lastAsked = event.at
-      add(line(.reminder(id)))
+      lines.add(line(.reminder(id)))
     case .cancelled(let id):
       questions[id]?.phase = .cancelled
-      add(line(.cancellation(id)))
+      lines.add(line(.cancellation(id)))
     case .decided(let decision):
       // An answer implies delivery and reading; the relay sends no receipt for them.
       receipt.advance(to: questions[decision.question]?.seq ?? 0)
       questions[decision.question]?.phase = .answered(
         decision.choice, by: event.device, at: event.signedAt)
-      add(line(.decision(decision.question, decision.choice)))
+      lines.add(line(.decision(decision.question, decision.choice)))
     case .posted(_, let content):
-      if case .text(let text) = content { add(line(.text(text))) }
+      if case .text(let text) = content { lines.add(line(.text(text))) }
     case .limitsChanged(_, let on): limits.add(on, event.order)
     case .answeredInPerson(let header, let content, let decision, _):
       var state = QuestionState(header: header, seq: event.seq, lastAsked: event.at)
       if case .question(let question) = content { state.question = question }
       state.phase = .answered(decision.choice, by: event.device, at: event.signedAt)
       questions[header.id] = state
-      add(line(.inPerson(header.id, decision.choice)))
+      lines.add(line(.inPerson(header.id, decision.choice)))
     case .withdrawn(_, let content):
-      if case .withdrawal(let what) = content { add(line(.withdrawal(what))) }
+      if case .withdrawal(let what) = content { lines.add(line(.withdrawal(what))) }
     case .contactChanged(_, .contactName(let handle, let name)):
       names[handle.canonical, default: Statements()].add(name, event.order)
     case .contactChanged: break
-    case .opaque: add(line(.newer))
+    case .opaque: lines.add(line(.newer))
     case .rosterChanged, .accountChanged, .passcodeChanged, .keysShared, .complained, .invited,
       .joinRequested, .ageNoted, .ageSet, .settingsChanged, .beat:
       break

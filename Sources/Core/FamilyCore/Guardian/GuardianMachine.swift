@@ -128,7 +128,7 @@ public struct GuardianMachine: Sendable {
         if case .answer(let id, _) = command { id } else { QuestionID?.none }
       })
     return link.conversations.keys.sorted()
-      .flatMap { link.conversations[$0]!.inOrder }
+      .flatMap { link.conversations[$0]!.questions.unanswered }
       .filter { $0.isOpen(now) && !answered.contains($0.header.id) }
       .sorted { $0.seq < $1.seq }
       .compactMap(bubble)

@@ -87,20 +87,22 @@ struct SmallMap<Key: Comparable & Hashable & Sendable, Value: Hashable & Sendabl
   }
 }
 
-extension Array {
-  /// The index of the first element that is not before a place in the array's order: a binary search.
+extension RandomAccessCollection where Index == Int {
+  /// The index of the first element that is not before a place in their order: a binary search.
   ///
   /// Precondition: the elements before the place precede all others.
   @inline(__always)
   func lowerBound(_ isBefore: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
+    var (low, high) = (startIndex, endIndex)
     while low < high {
       let middle = (low + high) / 2
       if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
     }
     return low
   }
+}
 
+extension Array {
   /// The elements in a buffer without unused capacity.
   var trimmed: [Element] {
     withUnsafeBufferPointer { elements in

@@ -53,8 +53,8 @@ struct EventVerifier: Sendable {
   var passcodes: [(order: StatementOrder, passcode: Passcode)] = []
   var invitations = KnownInvitations()
   /// The commands of verified events. A repetition at another position of the log is rejected. The
-  /// set has 32 bytes for each event, far less than the device's own lines of the event.
-  var commands: Set<CommandName> = []
+  /// set has 24 bytes for each event.
+  var commands = PackedSet<CommandName>()
   /// The events that need something before they can be verified.
   var deferred = DeferredEvents()
   /// The evidence for the apps of a child's device; `nil` on devices without apps.

@@ -26,10 +26,18 @@ struct EvidenceArchive: Sendable {
     }
   }
 
+  /// An event of a snapshot, as the snapshot has it.
+  struct PackedEvent: Sendable {
+    var seq: UInt64
+    var bytes: [UInt8]
+  }
+
   /// The name of the content key of each question.
-  var keys: [QuestionID: ContentKeyID] = [:]
-  var events: [CommandName: Archived] = [:]
-  var contentKeys: [CommandName: ContentKeyID] = [:]
+  var keys = PackedMap<QuestionID, ContentKeyID>()
+  /// The events since the snapshot.
+  private var events: [CommandName: Archived] = [:]
+  private var packedEvents = PackedMap<CommandName, PackedEvent>()
+  var contentKeys = PackedMap<CommandName, ContentKeyID>()
   /// The encoding of the packed events.
   var coding: (any RecordCoding)?
   /// The rosters by their digests, also some that the device does not count.
@@ -83,9 +91,14 @@ struct EvidenceArchive: Sendable {
     }
   }
 
+  private func archived(_ command: CommandName) -> Archived? {
+    events[command]
+      ?? packedEvents[command].map { Archived(seq: $0.seq, form: .packed($0.bytes)) }
+  }
+
   /// Archives the first event of a command.
   private mutating func archive(_ event: Event, _ key: ContentKeyID?) {
-    if let former = events[event.name], former.seq < event.seq { return }
+    if let former = archived(event.name), former.seq < event.seq { return }
     events[event.name] = Archived(seq: event.seq, form: .event(event))
     contentKeys[event.name] = key
   }
@@ -97,7 +110,7 @@ struct EvidenceArchive: Sendable {
     _ command: CommandName, for app: AppID, named: HandleSet, _ verifier: EventVerifier,
     question: (QuestionID) -> QuestionState?
   ) -> Evidence? {
-    guard var event = events[command]?.event(coding) else { return nil }
+    guard var event = archived(command)?.event(coding) else { return nil }
     func tags(_ header: QuestionHeader) -> SubjectTags? {
       guard let question = question(header.id)?.question,
         let secret = keys[header.id].flatMap({ verifier.ring.secret($0, event.audience) })
@@ -119,6 +132,53 @@ struct EvidenceArchive: Sendable {
         secret, EventVerifier.binding(verifier.family, event.audience, command.id))
       return Evidence(event: event, key: key)
     }
+  }
+}
+
+extension EvidenceArchive: Packable {
+  func pack(_ packer: inout Packer) {
+    var all = packedEvents
+    for (name, archived) in events {
+      all[name] = PackedEvent(seq: archived.seq, bytes: archived.bytes(packer.coding))
+    }
+    packer.add(keys)
+    packer.add(all)
+    packer.add(contentKeys)
+    packer.add(rosters)
+  }
+
+  init(_ packed: inout Unpacker) {
+    self.init()
+    keys = packed.value()
+    packedEvents = packed.value()
+    contentKeys = packed.value()
+    rosters = packed.value()
+    coding = packed.coding
+  }
+}
+
+extension EvidenceArchive.PackedEvent: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(seq)
+    packer.add(bytes)
+  }
+
+  init(_ packed: inout Unpacker) {
+    let seq = packed.number()
+    self.init(seq: seq, bytes: packed.array())
+  }
+}
+
+/// With all events in one dictionary: which events are packed is no part of the state.
+extension EvidenceArchive: CustomReflectable {
+  var customMirror: Mirror {
+    var all = packedEvents.all.mapValues { Archived(seq: $0.seq, form: .packed($0.bytes)) }
+    all.merge(events) { $1 }
+    return Mirror(
+      self,
+      children: [
+        "keys": keys, "events": all, "contentKeys": contentKeys, "rosters": rosters,
+      ])
   }
 }
 

@@ -22,7 +22,7 @@ extension DeviceLink {
     }
     out.changes += kept.lose(audience, after: head)
     if let child = audience.conversationChild {
-      for (id, state) in family.conversations[child]?.questions ?? [:]
+      for (id, state) in family.conversations[child]?.questions.all ?? [:]
       where (questionSeqs[id] ?? state.seq) > head {
         questionSeqs[id] = .max
       }

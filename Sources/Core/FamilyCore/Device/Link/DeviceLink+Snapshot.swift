@@ -47,18 +47,25 @@ extension DeviceLink {
     guard let bytes = history.snapshot else { return }
     hasIgnoredSnapshot = true
     guard let snapshots, history.lost.isEmpty,
-      let stored = Unpacker.unpack(bytes, as: StoredSnapshot.self),
-      isConsistent(stored.coverage, with: history),
-      let state = snapshots.open(stored.state),
-      let restored = Unpacker.read(
-        state, coding: snapshots.coding, { restored(from: &$0, head: stored.coverage) })
+      let head = SnapshotCoverage(of: bytes), isConsistent(head, with: history),
+      let restored = StoredSnapshot.read(
+        bytes,
+        { sealed -> DeviceLink? in
+          var link: DeviceLink?
+          _ = snapshots.open(sealed) { state in
+            link = Unpacker.read(state, coding: snapshots.coding) {
+              restored(from: &$0, head: head)
+            }
+          }
+          return link
+        })
     else { return }
     self = restored
     hasIgnoredSnapshot = false
-    coverage = stored.coverage
-    history.events.removeAll { stored.coverage.covers($0.audience, $0.seq) }
+    coverage = head
+    history.events.removeAll { head.covers($0.audience, $0.seq) }
     for audience in history.passed.keys.sorted() {
-      history.passed[audience]!.removeAll { stored.coverage.covers(audience, $0.seq) }
+      history.passed[audience]!.removeAll { head.covers(audience, $0.seq) }
     }
   }
 

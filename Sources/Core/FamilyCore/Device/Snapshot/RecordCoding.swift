@@ -18,12 +18,16 @@ public protocol RecordCoding: Sendable {
 
 /// How a device makes and reads its snapshots.
 public struct Snapshots: Sendable {
-  /// Seals or opens bytes with the device's own key; `nil` for bytes that the device did not seal.
+  /// Seals bytes with the device's own key.
   public typealias Seal = @Sendable ([UInt8]) -> [UInt8]?
+  /// Opens sealed bytes for the closure, which reads them without a copy. Returns `false` for bytes
+  /// that the device did not seal.
+  public typealias Open =
+    @Sendable (UnsafeRawBufferPointer, (UnsafeRawBufferPointer) -> Void) -> Bool
 
   let coding: any RecordCoding
   let seal: Seal
-  let open: Seal
+  let open: Open
   /// A device makes a snapshot at a start that replays this many events, and the newest ones.
   var interval: Int
   /// A running device makes a snapshot after this many events, and the newest ones.
@@ -36,7 +40,7 @@ public struct Snapshots: Sendable {
   public init(
     coding: any RecordCoding, interval: Int = Limits.snapshotInterval,
     runningInterval: Int = Limits.runningSnapshotInterval,
-    margin: Int = Limits.snapshotMargin, seal: @escaping Seal, open: @escaping Seal
+    margin: Int = Limits.snapshotMargin, seal: @escaping Seal, open: @escaping Open
   ) {
     self.coding = coding
     self.interval = interval

@@ -6,7 +6,7 @@ public import FamilyModel
 public struct SnapshotCoverage: Hashable, Sendable {
   /// The version of a snapshot's bytes, and of all that a device derives from events. Every change
   /// of either must increment the version; `DeviceSnapshotTests` detect a forgotten increment.
-  static let formatVersion: UInt64 = 3
+  static let formatVersion: UInt64 = 4
 
   /// The position in the family's log.
   public internal(set) var seq: UInt64
@@ -42,18 +42,36 @@ struct StoredSnapshot: Packable {
   }
 
   init(_ packed: inout Unpacker) {
-    let isKnown = packed.number() == SnapshotCoverage.formatVersion
-    coverage = SnapshotCoverage(seq: packed.number(), heads: packed.value())
+    coverage = Self.coverage(&packed)
     state = packed.array()
-    if !isKnown { packed.fail() }
+  }
+
+  /// Reads the sealed state where it is.
+  static func read<Value>(_ snapshot: [UInt8], _ body: (UnsafeRawBufferPointer) -> Value?) -> Value?
+  {
+    Unpacker.read(snapshot) { packed in
+      _ = coverage(&packed)
+      return body(packed.next())
+    } ?? nil
+  }
+
+  fileprivate static func coverage(_ packed: inout Unpacker) -> SnapshotCoverage {
+    if packed.number() != SnapshotCoverage.formatVersion { packed.fail() }
+    return SnapshotCoverage(seq: packed.number(), heads: packed.value())
   }
 }
 
 extension SnapshotCoverage {
   /// Reads the coverage of a stored snapshot; `nil` for other bytes or another format version.
   public init?(of snapshot: [UInt8]) {
-    guard let stored = Unpacker.unpack(snapshot, as: StoredSnapshot.self) else { return nil }
-    self = stored.coverage
+    let coverage = Unpacker.read(snapshot) { packed in
+      let coverage = StoredSnapshot.coverage(&packed)
+      // A copy of the state would take most of the time.
+      _ = packed.next()
+      return coverage
+    }
+    guard let coverage else { return nil }
+    self = coverage
   }
 }
 

@@ -139,32 +139,3 @@ extension KnownInvitations.Entry: Packable {
     self.init(invitation: invitation, join: packed.value())
   }
 }
-
-extension EvidenceArchive: Packable {
-  func pack(_ packer: inout Packer) {
-    packer.add(keys)
-    packer.add(UInt64(events.count))
-    for (name, archived) in events {
-      packer.add(name)
-      packer.add(archived.seq)
-      packer.add(archived.bytes(packer.coding))
-    }
-    packer.add(contentKeys)
-    packer.add(rosters)
-  }
-  init(_ packed: inout Unpacker) {
-    self.init()
-    keys = packed.value()
-    let coding = packed.coding
-    let count = packed.count()
-    events.reserveCapacity(count)
-    for _ in 0..<count {
-      let name = packed.value() as CommandName
-      let seq = packed.number()
-      events[name] = Archived(seq: seq, form: .packed(packed.array()))
-    }
-    self.coding = coding
-    contentKeys = packed.value()
-    rosters = packed.value()
-  }
-}

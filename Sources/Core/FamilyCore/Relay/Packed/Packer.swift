@@ -15,7 +15,7 @@ struct Packer: ~Copyable {
   private static let initialCapacity = 4_096
 
   private var bytes: UnsafeMutableRawBufferPointer
-  private var count = 0
+  private(set) var count = 0
   /// The encoding of values that travel, in a device's snapshot.
   let coding: (any RecordCoding)?
 
@@ -137,12 +137,24 @@ struct Unpacker {
   static func read<Value>(
     _ bytes: [UInt8], coding: (any RecordCoding)? = nil, _ body: (inout Unpacker) -> Value
   ) -> Value? {
-    bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return nil }
-      var unpacker = Unpacker(start, bytes.count, coding)
-      let value = body(&unpacker)
-      return unpacker.hasFailed || unpacker.position < unpacker.end ? nil : value
-    }
+    bytes.withUnsafeBytes { read($0, coding: coding, body) }
+  }
+
+  /// The result of the body; `nil` unless the body has read exactly the bytes.
+  static func read<Value>(
+    _ bytes: UnsafeRawBufferPointer, coding: (any RecordCoding)? = nil,
+    _ body: (inout Unpacker) -> Value
+  ) -> Value? {
+    guard let start = bytes.baseAddress else { return nil }
+    var unpacker = Unpacker(start, bytes.count, coding)
+    let value = body(&unpacker)
+    return unpacker.hasFailed || unpacker.position < unpacker.end ? nil : value
+  }
+
+  /// The value in bytes that hold one value.
+  static func value<Value: Packable>(in bytes: UnsafeRawBufferPointer) -> Value {
+    var unpacker = Unpacker(bytes.baseAddress!, bytes.count, nil)
+    return Value(&unpacker)
   }
 
   private var remaining: Int { end - position }
@@ -201,7 +213,8 @@ struct Unpacker {
 
   mutating func value<Value: Packable>() -> Value { Value(&self) }
 
-  private mutating func next() -> UnsafeRawBufferPointer {
+  /// The bytes of an array where they are.
+  mutating func next() -> UnsafeRawBufferPointer {
     let count = count()
     defer { position += count }
     return UnsafeRawBufferPointer(start: position, count: count)
