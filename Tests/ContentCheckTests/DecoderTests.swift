@@ -29,7 +29,7 @@ import ZeroMQ
 
   @Test("S2: one drawing in other sizes and formats is near its listed hash")
   func near() async throws {
-    let decoder = PictureDecoder(program: Self.program)
+    let decoder = PictureDecoder(program: Self.program, timeout: patience)
     let (folder, list) = try list(Self.listed, decoder)
     defer { withExtendedLifetime(folder) {} }
     for picture in Self.formats {
@@ -48,7 +48,7 @@ import ZeroMQ
 
   @Test("S2: a picture that cannot be compared is unknown, and stays sensitive by its bytes")
   func unknown() async throws {
-    let decoder = PictureDecoder(program: Self.program)
+    let decoder = PictureDecoder(program: Self.program, timeout: patience)
     let broken = Avatar(mediaType: "image/png", bytes: Array(Drawing.png.prefix(120)))
     let (folder, list) = try list(Self.listed + line(picture(2)), decoder)
     defer { withExtendedLifetime(folder) {} }
@@ -64,7 +64,7 @@ import ZeroMQ
 
   @Test("S2: a list without perceptual hashes needs no decoder")
   func exact() async throws {
-    let decoder = PictureDecoder(program: Self.program)
+    let decoder = PictureDecoder(program: Self.program, timeout: patience)
     let (folder, list) = try list(line(Self.other), decoder)
     defer { withExtendedLifetime(folder) {} }
     #expect(await !list.needsDecoder)
@@ -77,10 +77,11 @@ import ZeroMQ
     "S2: a decoder that is killed or hangs makes its picture unknown, and another one starts",
     arguments: [SIGKILL, SIGSTOP])
   func dies(_ signal: Int32) async throws {
-    let decoder = PictureDecoder(program: Self.program)
+    let hangs = signal == SIGSTOP
+    let decoder = PictureDecoder(program: Self.program, timeout: .seconds(hangs ? 20 : 600))
     let (folder, list) = try list(Self.listed, decoder)
     defer { withExtendedLifetime(folder) {} }
-    for _ in 0..<3 {
+    for _ in 0..<(hangs ? 1 : 3) {
       #expect(await list.classify(Self.formats[1]) == .sensitive)
       let process = try #require(decoder.process)
       kill(process, signal)
@@ -93,7 +94,7 @@ import ZeroMQ
 
   @Test("S2: damaged pictures never end the decoding of others")
   func damaged() async throws {
-    let decoder = PictureDecoder(program: Self.program)
+    let decoder = PictureDecoder(program: Self.program, timeout: patience)
     var random = SystemRandomNumberGenerator()
     for number in 0..<400 {
       var picture = Self.formats[number % Self.formats.count]
@@ -119,7 +120,7 @@ import ZeroMQ
 
   @Test("S2: a decoder reaches no file, network, program or process, and makes no code")
   func confinement() async throws {
-    let decoder = PictureDecoder(program: Self.program)
+    let decoder = PictureDecoder(program: Self.program, timeout: patience)
     #expect(try await decoder.start().isConfined)
     await decoder.stop()
     let process = Process()
@@ -141,8 +142,9 @@ import ZeroMQ
     try folder.write(Self.listed)
     let worker = try WorkerProcess(folder)
     let client = try ContentClient(directory: folder.url, timeout: patience)
-    #expect(await client.verdict(on: Self.formats[1]) == .sensitive)
-    #expect(await client.verdict(on: Self.other) == .clean)
+    // A busy machine may take longer for the first picture than the worker waits.
+    #expect(await eventually { await client.verdict(on: Self.formats[1]) == .sensitive })
+    #expect(await eventually { await client.verdict(on: Self.other) == .clean })
     #expect(worker.end(SIGTERM) == 0)
     await client.stop()
   }

@@ -31,7 +31,7 @@ public enum ContentLimits {
   static let retryAfter = Nanoseconds.milliseconds(20)
   /// The time for one picture in a decoder. Afterwards the decoder is killed, and the verdict is
   /// `unknown`.
-  static let decoderTimeout = Nanoseconds.seconds(2)
+  public static let decoderTimeout = Duration.seconds(2)
   /// The time between two starts of a decoder. Pictures wait meanwhile.
   static let decoderInterval = Nanoseconds.milliseconds(100)
   /// Messages handled per wake-up, so that other sockets of the thread are served.

@@ -32,14 +32,20 @@ public final class PictureDecoder: Sendable {
   }
 
   private let program: URL
+  private let timeout: Nanoseconds
   /// Pictures are decoded one after the other.
   private let queue = DispatchQueue(label: "decoder")
   private let state = Mutex(State())
 
   /// Creates a decoder that is not yet running.
   ///
-  /// - Parameter program: The path of `content-decoder`.
-  public init(program: URL) { self.program = program }
+  /// - Parameters:
+  ///   - program: The path of `content-decoder`.
+  ///   - timeout: The time for the start of the process, and for one picture.
+  public init(program: URL, timeout: Duration = ContentLimits.decoderTimeout) {
+    self.program = program
+    self.timeout = Nanoseconds(timeout)
+  }
 
   deinit { state.withLock { Self.end(&$0) } }
 
@@ -101,7 +107,7 @@ public final class PictureDecoder: Sendable {
     if next > .now { usleep(UInt32((next - .now).count / 1_000)) }
     state.lastStart = .now
     var sockets: [Int32] = [-1, -1]
-    let timeout = Int32(ContentLimits.decoderTimeout.milliseconds)
+    let timeout = Int32(clamping: timeout.milliseconds)
     guard picture_sockets(&sockets, timeout) == 0 else {
       throw Failure(description: "Cannot create a socket for \(program.path).")
     }
