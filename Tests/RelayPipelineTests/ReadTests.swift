@@ -165,6 +165,26 @@ import Testing
     #expect(fixture.holds(1) && lagging.isEmpty)
   }
 
+  @Test("O4: a clock set back while a request waits for a read postpones no republish")
+  func clockSetBack() throws {
+    let fixture = try ReadFixture(families: 1)
+    fixture.send(.attach([]), in: 1)
+    fixture.post(1, in: 1)
+    fixture.turn()
+    fixture.clock.advance(by: .hours(-1))
+    fixture.turn()
+    fixture.read()
+    #expect(fixture.takeReplies().count == 2)
+    // The device acknowledges nothing.
+    let broadcasts = fixture.broadcasts
+    for _ in 0..<8 {
+      fixture.clock.advance(by: .seconds(1))
+      fixture.turn()
+      fixture.read()
+    }
+    #expect(fixture.broadcasts > broadcasts)
+  }
+
   @Test("O4, O8: a shard with many unread results requests no further republishes")
   func lag() throws {
     let fixture = try ReadFixture(families: 1, shards: 1)

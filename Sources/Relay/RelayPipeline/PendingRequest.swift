@@ -26,3 +26,11 @@ struct PendingRequest: Sendable {
       id: RequestID(envelope.requestID))
   }
 }
+
+extension [PendingRequest] {
+  /// Limits the times of the requests to `now`, because the wall clock was set back. A timer that
+  /// starts at a later time would wait for the size of the step.
+  mutating func clockSetBack(_ now: Instant) {
+    for index in indices { self[index].receivedAt = Swift.min(self[index].receivedAt, now) }
+  }
+}

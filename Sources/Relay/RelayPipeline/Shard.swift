@@ -234,9 +234,11 @@ struct Shard: ~Copyable, Sendable {
     collectEffects(route: [], key: [], now: now)
   }
 
-  /// Adjusts the timers after the wall clock was set back to `now`.
+  /// Adjusts the timers, and the requests that wait, after the wall clock was set back to `now`.
   mutating func clockSetBack(_ now: Instant) {
     _ = machine.step(.clockSetBack, now: now)
+    waiting.clockSetBack(now)
+    deferred.clockSetBack(now)
     cursors.writeNoLater(than: now)
   }
 

@@ -70,4 +70,9 @@ struct WaitingRequests: Sendable {
     bytes -= entry.requests.reduce(0) { $0 + $1.bytes }
     return entry
   }
+
+  /// Limits the times of the requests to `now`, because the wall clock was set back.
+  mutating func clockSetBack(_ now: Instant) {
+    for family in entries.keys { entries[family]!.requests.clockSetBack(now) }
+  }
 }
