@@ -98,4 +98,24 @@ import Testing
     home.wait(.minutes(5))
     #expect(home.problems[3] == nil && home.known() == ["ada"])
   }
+
+  @Test("X2: a device fetches the event of a command that the relay has accepted")
+  func acceptedEvent() throws {
+    var home = SignedFamily()
+    home.child(3, .post("before"))
+    var device = try #require(home.children[3])
+    let head = device.link.delivered(.conversation(SignedFamily.emily))
+    let ids = device.step(.post("hello"), now: home.now).compactMap { effect in
+      if case .send(_, .command(let id, .post, _)) = effect { id } else { nil }
+    }
+    let id = try #require(ids.first)
+    // The broadcast was lost.
+    let effects = device.step(.reply(0, .accepted(id, seq: head + 1)), now: home.now)
+    let fetched = effects.compactMap { effect in
+      if case .send(_, .fetch(let audience, let after)) = effect { (audience, after) } else { nil }
+    }
+    #expect(fetched.map(\.0) == [.conversation(SignedFamily.emily)])
+    #expect(fetched.map(\.1) == [head])
+    #expect(device.link.pendingCommands.count == 1)
+  }
 }

@@ -116,6 +116,27 @@ import Testing
     #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
   }
 
+  @Test("X2: a page that was written before an event that the device received is not the last one")
+  func overtakenPage() throws {
+    let now = Instant(milliseconds: 0)
+    var device = device(now)
+    let first = try #require(
+      fetches(device.step(.broadcast(.event(event(7, after: 6))), now: now)).first)
+    #expect(fetches(device.step(.broadcast(.event(event(9, after: 8))), now: now)).isEmpty)
+    #expect(fetches(device.step(.broadcast(.head(conversation, seq: 8)), now: now)).isEmpty)
+    let page = Reply.page(conversation, (6...7).map { event($0, after: $0 - 1) }, more: false)
+    let second = try #require(fetches(device.step(.reply(first, page), now: now)).first)
+    // A relay that no longer has the event is asked once, not for ever.
+    #expect(
+      fetches(device.step(.reply(second, .page(conversation, [], more: false)), now: now)).isEmpty)
+    #expect(fetches(device.step(.timer, now: now + .seconds(10))).isEmpty)
+    let third = try #require(
+      fetches(device.step(.broadcast(.event(event(9, after: 8))), now: now)).first)
+    let rest = Reply.page(conversation, (8...9).map { event($0, after: $0 - 1) }, more: false)
+    #expect(fetches(device.step(.reply(third, rest), now: now)).isEmpty)
+    #expect(device.conversation?.lines.map(\.seq) == [5, 6, 7, 8, 9])
+  }
+
   @Test("X2: a head that the device lacks makes it fetch; a head that it has does not")
   func head() {
     let now = Instant(milliseconds: 0)

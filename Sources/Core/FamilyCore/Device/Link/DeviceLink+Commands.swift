@@ -101,7 +101,7 @@ extension DeviceLink {
       let (before, wasReread) = (delivered(audience), rereads[audience] != nil)
       for event in events where event.audience == audience { receive(event, now: now, into: &out) }
       // A page that contradicts the chain starts a reread, with a request of its own.
-      guard fetching[audience] == request else { return }
+      guard fetching[audience]?.last == request.last else { return }
       if wasReread, rereads[audience] != nil, before > 0 {
         // The page does not continue the chain either: the histories differ earlier.
         fetching[audience] = nil
@@ -121,13 +121,17 @@ extension DeviceLink {
       if isBehind {
         // The next page takes about as long as this one.
         fetch(audience, now: now, into: &out, attempts: max(0, request.attempts - 1))
+      } else if request.newest > delivered(audience) {
+        fetch(audience, now: now, into: &out)
       } else {
         giveBack(audience, now: now, into: &out)
       }
-    case .accepted(let id, _):
+    case .accepted(let id, let seq):
       // A relay can confirm a command and lose it. The command's event is the proof.
-      guard lacksEvent(of: id), sender.awaitEvent(of: id, now: now)
+      guard let audience = audienceLackingEvent(of: id), sender.awaitEvent(of: id, now: now)
       else { return complete(id, nil, now: now, into: &out) }
+      // The broadcast of the event may be lost.
+      if seq > delivered(audience) { fetch(audience, upTo: seq, now: now, into: &out) }
       // Blocked commands do not wait for the event of their key.
       guard case .shareKeys(let audience, let wraps)? = sender.outbox.command(id) else { break }
       verifier?.keep(wraps, audience, isShared: true)
@@ -155,15 +159,16 @@ extension DeviceLink {
     }
   }
 
-  /// Whether this device reads the audience of a pending command's event, and has not read the event. A
+  /// The audience of a pending command's event if this device reads it and has not read the event. A
   /// relay that has the question already stores no event for its repetition.
-  private func lacksEvent(of id: CommandID) -> Bool {
+  private func audienceLackingEvent(of id: CommandID) -> Audience? {
     guard let command = sender.outbox.command(id),
       let outcome = command.outcome(question: { family.question($0)?.header }),
       family.mayRead(outcome.audience, address.device)
-    else { return false }
-    if case .ask(let header, _) = command, family.question(header.id) != nil { return false }
-    return verifier?.lacksEvent(of: id, by: address.device) ?? false
+    else { return nil }
+    if case .ask(let header, _) = command, family.question(header.id) != nil { return nil }
+    let isLacking = verifier?.lacksEvent(of: id, by: address.device) ?? false
+    return isLacking ? outcome.audience : nil
   }
 
   /// A command was accepted (`problem` is `nil`) or refused.

@@ -24,7 +24,8 @@ extension DeviceLink {
       || applied.contains { $0.body.isOpaque && $0.seq == event.seq }
     if isNewer { return .newer(event) }
     // A restarted device must know the relay's newest roster, whether it verifies or not.
-    let isKept = reading != .rejected || event.isRoster
+    let isWebReport = applied.contains { $0.seq == event.seq && $0.body.isWebReport }
+    let isKept = reading != .rejected && !isWebReport || event.isRoster
     return isKept ? .event(event) : .passed(event.audience, event.position)
   }
 
@@ -65,6 +66,8 @@ extension DeviceLink {
   /// Verifies the stored events that were newer than an earlier version, as if they had arrived now:
   /// owner and apps learn what this version knows of them.
   mutating func evaluateNewer(into out: inout Output) {
+    out.changes += reportChanges
+    reportChanges = []
     guard !newer.isEmpty else { return }
     let (events, rejected) = (newer, out.rejected)
     newer = []

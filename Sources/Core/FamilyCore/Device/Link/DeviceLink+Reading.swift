@@ -10,6 +10,9 @@ struct PageRequest: Equatable, Sendable {
   var due: Instant
   /// The power of two by which the time-out is longer than the first one.
   let attempts: Int
+  /// The newest event that the device learned of after the request. The relay may have written the
+  /// page before it.
+  var newest: UInt64 = 0
 
   fileprivate init(_ requestID: UInt64, _ attempts: Int, now: Instant) {
     (first, last, self.attempts) = (requestID, requestID, attempts)
@@ -36,7 +39,7 @@ extension DeviceLink {
     switch broadcast {
     case .event(let event): receive(event, now: now, into: &out)
     case .head(let audience, let seq):
-      if seq > delivered(audience) { fetch(audience, now: now, into: &out) }
+      if seq > delivered(audience) { fetch(audience, upTo: seq, now: now, into: &out) }
     case .receipt(let audience, let receipt): advanceReceipt(audience, receipt, into: &out)
     }
   }
@@ -57,7 +60,9 @@ extension DeviceLink {
       unacknowledged.insert(event.audience)
       return
     }
-    guard event.previous <= delivered else { return fetch(event.audience, now: now, into: &out) }
+    guard event.previous <= delivered else {
+      return fetch(event.audience, upTo: event.seq, now: now, into: &out)
+    }
     guard verifier?.append(event) ?? (event.previous == delivered) else {
       return reread(event.audience, now: now, into: &out)
     }
@@ -106,11 +111,18 @@ extension DeviceLink {
 
   /// Requests a page unless one is outstanding.
   ///
-  /// - Parameter attempts: The power of two by which the time-out is longer than the first one.
+  /// - Parameters:
+  ///   - newest: An event that the relay has. A page that was requested earlier may lack it, and is
+  ///     then not the last one.
+  ///   - attempts: The power of two by which the time-out is longer than the first one.
   mutating func fetch(
-    _ audience: Audience, now: Instant, into out: inout Output, attempts: Int = 0
+    _ audience: Audience, upTo newest: UInt64 = 0, now: Instant, into out: inout Output,
+    attempts: Int = 0
   ) {
-    guard state == .attached, fetching[audience] == nil else { return }
+    if let outstanding = fetching[audience]?.newest {
+      return fetching[audience]!.newest = max(outstanding, newest)
+    }
+    guard state == .attached else { return }
     let requestID = sender.send(.fetch(audience, after: delivered(audience)), into: &out)
     fetching[audience] = PageRequest(requestID, attempts, now: now)
   }

@@ -64,6 +64,7 @@ extension DeviceLink {
           if verifier!.hasFork { out.rejected.append(.forked) }
           apply(opened, event, into: &out)
           if opened.body.isOpaque { out.changes += changes(marking: event) }
+          if opened.body.isWebReport { out.changes += event.passing }
           hasProgress = true
         }
       }
@@ -78,6 +79,7 @@ extension DeviceLink {
     if event.body.isOpaque { hasReadNewer = true }
     sender.observe(event)
     family.apply(event)
+    out.changes += applyWebReports(event)
     hear(event)
     if event.isRoster {
       kept.add(signed)

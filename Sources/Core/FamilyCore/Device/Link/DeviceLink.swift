@@ -130,6 +130,10 @@ public struct DeviceLink: Sendable {
   var lastSnapshotRequest: UInt64 = 0
   /// The state of a child's machine in the snapshot.
   var restoredChild: RestoredChild?
+  /// The changes by which the first step replaces reports of the web that were stored as events.
+  var reportChanges: [RecordChange] = []
+  /// The reports of each child's use of the web.
+  var webReports: [PersonID: WebReports] = [:]
   /// Whether the host announces the presence of all devices of its connection, so that this device
   /// pings seldom.
   let hostAnnouncesPresence: Bool
@@ -163,7 +167,9 @@ public struct DeviceLink: Sendable {
       case .newer(let event): history.newer.append(event)
       case .lost(let event, let after): history.lost.append((event, after))
       case .snapshot(let bytes): history.snapshot = bytes
-      case .app, .entry, .named, .managed, .notification, .latestTime: break
+      case .webReport(let person, let device, let report):
+        webReports[person, default: WebReports()].restore(report, of: device)
+      case .app, .entry, .named, .managed, .notification, .latestTime, .webUse: break
       }
     }
     history.newer.sort { $0.seq < $1.seq }
@@ -203,6 +209,7 @@ public struct DeviceLink: Sendable {
       }
     }
     for (event, after) in history.lost[next...] { restore(event, after: after, into: &out) }
+    reportChanges = Self.changes(ofReports: out)
     return out.events
   }
 
