@@ -9,13 +9,17 @@ from typing import Any
 
 from cluster import Cluster
 from family import Family
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PICTURES = pathlib.Path(os.environ.get("CONSOLE_PICTURES", pathlib.Path(__file__).parent / "failed"))
 WIDE = {"width": 1600, "height": 1000}
 # The console logs the refusals that tests provoke as failed loads.
 EXPECTED = ("Failed to load resource",)
+# Beside other tests on the same cores, a passcode takes many seconds.
+PATIENCE = 60_000
+
+expect.set_options(timeout=PATIENCE)
 
 
 def launch(playwright: Any) -> Browser:
@@ -45,7 +49,7 @@ class ConsoleTest(unittest.TestCase):
     def new_context(self, **options: Any) -> BrowserContext:
         options = {"viewport": WIDE, "locale": "en-US", "color_scheme": "light", **options}
         context = self.browser.new_context(**options)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE)
         return context
 
     def open(self, context: BrowserContext) -> Page:
