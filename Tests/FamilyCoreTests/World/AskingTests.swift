@@ -146,6 +146,25 @@ import Testing
     #expect(world.bubbles(on: 1).count == 1)
   }
 
+  @Test(
+    "K3, Q8: with limits off, a contact reaches the app whose question named the person",
+    arguments: [true, false])
+  mutating func limitsOffNames(isEarlier: Bool) {
+    let ada = Handle("ada", .custom)
+    world.guardian(1, .setLimits(child: World.emily, on: false))
+    if isEarlier { world.guardian(1, .changeContact(child: World.emily, ada, known: true)) }
+    // The app's own message with the names is lost.
+    world.ask(question)
+    if !isEarlier {
+      world.acknowledgeFirst()
+      world.guardian(1, .changeContact(child: World.emily, ada, known: true))
+    }
+    let entries = world.take(3).compactMap { effect -> AppEntry.Body? in
+      if case .app(World.app, .entry(let entry)) = effect { entry.body } else { nil }
+    }
+    #expect(entries == [.response(question, .decline), .known([ada])])
+  }
+
   @Test("F7, Q8: without a family, a question gets its default choice") func noFamily() {
     var machine = ChildMachine(
       DeviceAddress(family: FamilyID(0), device: DeviceID(1)), of: PersonID(1), isInFamily: false,

@@ -13,7 +13,7 @@ extension ChildMachine {
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
       // The app's code waits for no answer to its names, and their reply would end a question.
       switch request {
-      case .name, .sites, .safety: return
+      case .name, .sites, .safety, .useWeb, .deleteWebUse: return
       case .analyze(let number, _):
         return effects.append(.app(app, .analyzed(number, .failed(problem))))
       case .manage(let name, _): return effects.append(.app(app, .managed(name, problem)))
@@ -53,14 +53,14 @@ extension ChildMachine {
       effects.append(.app(app, .age(id, .failed(.consentWithdrawn))))
     case .sites(let sites): answer(sites, of: app, effects: &effects)
     case .manage(let name, let settings):
-      var refusal: Problem?
-      do throws(Problem) {
-        try manage(name, settings, of: app, into: &out)
-      } catch { refusal = error }
-      effects.append(.app(app, .managed(name, refusal)))
+      effects.append(.app(app, .managed(name, manage(name, settings, of: app, into: &out))))
     case .safety: update(app) { $0.requestSafety() }
     case .analyze(let number, let picture):
       analyze(picture, number, of: app, effects: &effects)
+    case .useWeb(let message, let pages):
+      use(pages, message, of: app, now: now, into: &out, effects: &effects)
+    case .deleteWebUse(let message, let part):
+      deleteUse(part, message, of: app, now: now, into: &out, effects: &effects)
     case .ping, .rating: break
     case .age(let id, nil, _): effects.append(.app(app, .age(id, ageStatus(of: app, now: now))))
     case .age(let id, let gates?, let window):
@@ -201,7 +201,10 @@ extension ChildMachine {
     effects.append(.app(app, .asked(question.id, .answeredByDefault)))
     // After a lost reply the app repeats its question, but the response is in the feed already.
     guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
-    enqueue(.response(question, question.defaultChoice), for: app, into: &out, effects: &effects)
+    let new = enqueueResponse(
+      question, question.defaultChoice, for: app, into: &out, effects: &effects)
+    let known = new.filter { self.known.contains($0, in: app) }
+    enqueue(known, for: app, into: &out, effects: &effects) { .known($0) }
   }
 
   private func isAsked(_ id: QuestionID) -> Bool {

@@ -39,11 +39,22 @@ extension ChildMachine {
     enqueue(body(part), for: app, signed: signed, into: &out, effects: &effects)
   }
 
-  /// Records that a response has named the handles, which are in canonical form.
-  mutating func recordNames(
-    _ handles: [Handle], by app: AppID, into out: inout DeviceLink.Output
-  ) {
-    out.changes += update(app) { $0.name(handles, limit: nil).changes } ?? []
+  /// Enqueues a response, and records that the app has named the response's people.
+  ///
+  /// The app takes a response for the confirmation of these names, whose own message may be lost, or may
+  /// have come from another device.
+  ///
+  /// - Returns: The people whom the app had not named before.
+  @discardableResult
+  mutating func enqueueResponse(
+    _ question: Question, _ choice: Choice, for app: AppID, signed: [CommandName] = [],
+    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+  ) -> [Handle] {
+    let people = question.topic.handles.map(\.canonical)
+    let named = update(app) { $0.name(people, limit: nil) }
+    out.changes += named?.changes ?? []
+    enqueue(.response(question, choice), for: app, signed: signed, into: &out, effects: &effects)
+    return named?.new ?? []
   }
 
   /// Those of the handles that are known in the feed's app and that the app has named.
