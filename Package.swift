@@ -238,7 +238,11 @@ let sources: [Target] = [
     ["FamilyModel", "AgentCommand", "Credentials", "DeviceAgent", "ProgramOptions"]),
   program("parent-agent", ["FamilyModel", "AgentCommand", "Credentials", "ProgramOptions"]),
   program(
-    "app-agent", ["PermissionKit", "DeclaredAgeRange"], resources: [.copy("manifest.json")]),
+    "app-agent",
+    [
+      "PermissionKit", "DeclaredAgeRange", "FamilyControls", "ManagedSettings", "ScreenTime",
+      "SensitiveContentAnalysis",
+    ], resources: [.copy("manifest.json")]),
   program(
     "relay-monitor", ["ProgramOptions", "RelayOperation", hummingbird, logging, lifecycle]),
   program(
@@ -323,7 +327,7 @@ let verification: [Target] = [
     "bench-micro",
     [
       "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore", "RelayWire", "SQLiteStore",
-      "Statistics", "TextTable", sqlite,
+      "SiteNames", "Statistics", "TextTable", sqlite,
     ],
     path: "bench/micro", exclude: ["thresholds.json"],
     // Valgrind 3.19 cannot read the debug information of swift-crypto.
@@ -341,6 +345,7 @@ let verification: [Target] = [
 
 let suites: [Target] = [
   .target(name: "TestDisk", path: "Tests/TestDisk"),
+  .target(name: "TestThreads", path: "Tests/TestThreads", swiftSettings: settings),
   .target(
     name: "RelayFixture",
     dependencies: [
@@ -350,12 +355,13 @@ let suites: [Target] = [
   tests("ArchitectureTests", []),
 
   tests("FamilyModelTests", ["FamilyModel"]),
-  tests("FamilyCoreTests", ["FamilyHarness", "FamilyModel", "FamilyCore", "RelayWire"]),
+  tests(
+    "FamilyCoreTests", ["FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "RelayWire"]),
   tests(
     "FamilyTrustTests",
     [
-      "FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore", "RelayWire",
-      "SQLiteStore",
+      "FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore",
+      "RelayWire", "SQLiteStore",
     ]),
   tests(
     "RelayWireTests",
@@ -368,15 +374,15 @@ let suites: [Target] = [
   tests(
     "RelayPipelineTests",
     [
-      "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayPipeline", "RelayStore",
-      "RelayWire", "ZeroMQ", deque,
+      "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayPipeline",
+      "RelayStore", "RelayWire", "ZeroMQ", deque,
     ]),
   tests(
     "RelayServerTests",
     [
-      "RelayFixture", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "RelayClient",
-      "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock",
-      "ZeroMQ", crypto, logging, lifecycle,
+      "RelayFixture", "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials",
+      "RelayClient", "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore",
+      "SystemClock", "ZeroMQ", crypto, logging, lifecycle,
     ]),
   tests(
     "RelayOperationTests",
@@ -405,7 +411,7 @@ let suites: [Target] = [
   tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),
   tests(
     "DeclaredAgeRangeTests", ["DeclaredAgeRange", "PermissionKit", "PermissionKitTesting"]),
-  tests("ScreenTimeTests", ["PermissionKitTesting", "ScreenTime"]),
+  tests("ScreenTimeTests", ["FamilyModel", "PermissionKitTesting", "ScreenTime"]),
   tests(
     "FamilyControlsTests",
     ["FamilyControls", "ManagedSettings", "PermissionKit", "PermissionKitTesting", "ScreenTime"]),
@@ -444,8 +450,11 @@ let suites: [Target] = [
   tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),
   tests(
     "SimulationTests",
-    ["FamilyModel", "FamilyCore", "Simulation", "History", subprocess, systemPackage]),
-  tests("FuzzTests", ["FuzzTargets"]),
+    [
+      "TestThreads", "FamilyModel", "FamilyCore", "Simulation", "History", subprocess,
+      systemPackage,
+    ]),
+  tests("FuzzTests", ["TestThreads", "FuzzTargets"]),
   tests("ConsoleTests", ["AgentTraces", "ClusterConsole", "GatewayModel", "History"]),
   tests("ClusterTests", ["ProcessCluster", subprocess, systemPackage]),
   tests(

@@ -18,6 +18,24 @@ import Testing
     } catch let problem as DeviceProblem { return problem.number == 420 }
   }
 
+  /// Asks and cancels. On a busy machine a question may fail before its cancellation, and is repeated.
+  private func cancelQuestion(_ session: AppSession, _ handle: String) async {
+    while true {
+      let question = Task { try await session.ask(.about(handle), .choose) }
+      for _ in 0..<50 where await session.calls.isEmpty {
+        try? await Task.sleep(for: .milliseconds(20))
+      }
+      question.cancel()
+      do {
+        let outcome = try await question.value
+        Issue.record("answered with \(outcome) by a stopped device")
+        return
+      } catch is CancellationError { return } catch {
+        #expect((error as? DeviceProblem)?.number == 420)
+      }
+    }
+  }
+
   @Test(
     "A8: calls fail while child-agent is stopped, succeed when it continues, and fail after a kill")
   func stopped() async throws {
@@ -34,10 +52,7 @@ import Testing
 
       kill(process, SIGSTOP)
       #expect(try await isAway(session, "dora"))
-      let cancelled = Task { try await session.ask(.about("ben"), .choose) }
-      while await session.calls.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
-      cancelled.cancel()
-      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      await cancelQuestion(session, "ben")
       kill(process, SIGCONT)
       #expect(try await session.ask(.about("cleo"), .choose) == .answeredByDefault)
       // The responses of the abandoned questions are not lost.

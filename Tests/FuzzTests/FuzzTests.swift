@@ -1,9 +1,10 @@
 import Foundation
 import FuzzTargets
+import TestThreads
 import Testing
 
 /// Runs the fuzz targets on the stored corpus and the seeds, without a fuzzer.
-@Suite struct FuzzTests {
+@Suite(.ownThread) struct FuzzTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Verification/fuzzing/corpus")

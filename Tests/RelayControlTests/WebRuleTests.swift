@@ -30,4 +30,27 @@ import Testing
       try await fixture.mustFail("web-rule", "none", "--as", rosa, expecting: ["Name the site"])
     }
   }
+
+  @Test(
+    "S5: a guardian chooses the report of the web, lists it and deletes it",
+    .timeLimit(.minutes(10)))
+  func report() async throws {
+    try await RelayControlFixture.with { fixture in
+      let rosa = fixture.file("Rosa")
+      let sites = try await fixture.must("web-reporting", "sites", "--as", rosa).output
+      #expect(sites == "Emily's report of the web is 'sites'.\n")
+      let again = try await fixture.must("web-reporting", "sites", "--as", rosa).output
+      #expect(again == "Emily's report of the web is already 'sites'.\n")
+      let table = try await fixture.must("web-report", "--as", rosa).output
+      #expect(table == "No device of a child has reported use of the web.\n")
+      #expect(try await fixture.must("web-report", "--as", rosa, "--json").objects.isEmpty)
+      let deleted = try await fixture.must(
+        "delete-web-report", "--site", "www.example.co.uk", "--as", rosa)
+      #expect(deleted.output == "The reports of Emily's use of example.co.uk are deleted.\n")
+      try await fixture.mustFail(
+        "web-reporting", "all", "--as", rosa, expecting: ["'off', 'days' or 'sites'"])
+      try await fixture.mustFail(
+        "delete-web-report", "--site", "a..b", "--as", rosa, expecting: ["no host of a site"])
+    }
+  }
 }

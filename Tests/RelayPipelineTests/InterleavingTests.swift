@@ -1,9 +1,10 @@
 import RelayPipeline
+import TestThreads
 import Testing
 
 /// The threads of the relay's pipeline in many orders: workers of two shards, commits, and the socket
 /// thread.
-@Suite struct InterleavingTests {
+@Suite(.ownThread) struct InterleavingTests {
   /// The orders in which each defect must be found.
   private static let bound: UInt64 = 1_000
 

@@ -2,6 +2,7 @@ import RelayServer
 import RelayFixture
 import FamilyModel
 import Foundation
+import TestThreads
 import Testing
 import ZeroMQ
 
@@ -212,15 +213,6 @@ import ZeroMQ
       }
     }
     try await fixture.stop()
-  }
-}
-
-/// Runs a blocking task on its own thread.
-private final class OwnThread: TaskExecutor {
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    let executor = asUnownedTaskExecutor()
-    Thread.detachNewThread { job.runSynchronously(on: executor) }
   }
 }
 

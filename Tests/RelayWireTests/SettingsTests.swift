@@ -26,6 +26,7 @@ import Testing
     let contents: [Content] =
       [.webRules(rules), .webRules(WebRules())]
       + CommunicationSafety.allCases.map { .communicationSafety($0) }
+      + [.webUseDeleted(nil), .webUseDeleted(Site("example.co.uk")!)]
     for content in contents {
       #expect(try Content.sealed(content.bytes).opened() == content)
       let sent = event(.settingsChanged(child, content, proof: []))

@@ -1,34 +1,32 @@
 import FamilyCore
 import FamilyModel
 import History
+import TestThreads
 import Testing
 
 @testable import Simulation
 
 /// Tests of runs with a dishonest relay.
-@Suite struct ByzantineTests {
+@Suite(.ownThread) struct ByzantineTests {
   @Test(
     "T5, T10: no lie of the relay makes a device believe a forgery or keeps honest members apart",
     arguments: 0..<4)
-  func relay(_ part: UInt64) async {
+  func relay(_ part: UInt64) {
     for seed in (part * 10 + 1)...(part * 10 + 10) {
       let result = Simulation.run(seed: seed, adversary: .relay)
       #expect(
         result.violations.isEmpty,
         "\(result.violations); replay: swift run simulate --seed \(seed) --byzantine relay")
-      // Let other tests use the thread.
-      await Task.yield()
     }
   }
 
   @Test("a checker finds that signatures are not verified")
-  func signatures() async {
+  func signatures() {
     for seed: UInt64 in 1...40 {
       let result = Simulation.run(seed: seed, without: .signatures, adversary: .relay)
       if result.violations.contains(where: { $0.name == "no statement forged or repeated" }) {
         return
       }
-      await Task.yield()
     }
     Issue.record("no seed shows the defect")
   }

@@ -1,13 +1,14 @@
 import History
 import Simulation
+import TestThreads
 import Testing
 
 /// Tests that a dishonest member achieves no more than its rights permit.
-@Suite struct MemberTests {
+@Suite(.ownThread) struct MemberTests {
   @Test(
     "X2: no act of a dishonest member violates a checker",
     arguments: [Adversary.child, .guardian, .organizer, .adult, .removed])
-  func seeds(_ adversary: Adversary) async {
+  func seeds(_ adversary: Adversary) {
     var kinds: Set<String> = []
     for seed: UInt64 in 1...3 {
       let result = Simulation.run(seed: seed, adversary: adversary)
@@ -15,8 +16,6 @@ import Testing
         result.violations.isEmpty,
         "\(result.violations); replay: simulate --seed \(seed) --byzantine \(adversary)")
       for entry in result.history.entries { kinds.insert(entry.fact.kind) }
-      // Let other tests use the thread.
-      await Task.yield()
     }
     #expect(kinds.isSuperset(of: ["dishonest", "forged", "verified"]))
   }
@@ -31,11 +30,10 @@ import Testing
   @Test(
     "a checker finds disabled cryptography",
     arguments: [(Mutant.signatures, UInt64(20)), (.seals, 20), (.contents, 20)])
-  func mutants(_ mutant: Mutant, _ seeds: UInt64) async {
+  func mutants(_ mutant: Mutant, _ seeds: UInt64) {
     for seed in 1...seeds {
       let result = Simulation.run(seed: seed, without: mutant, adversary: .child)
       if result.violations.contains(where: { $0.name == "nothing dishonest counts" }) { return }
-      await Task.yield()
     }
     Issue.record("\(mutant)")
   }

@@ -1,17 +1,16 @@
 import Simulation
+import TestThreads
 import Testing
 
 /// Tests that a checker finds each mutant. `docs/Simulation.md` lists them.
-@Suite struct MutantTests {
+@Suite(.ownThread) struct MutantTests {
   /// The first run from seed 1 in which this checker finds the mutant; `nil` without one.
-  private func first(_ mutant: Mutant, _ checker: String, within seeds: UInt64) async
+  private func first(_ mutant: Mutant, _ checker: String, within seeds: UInt64)
     -> Simulation.Result?
   {
     for seed in 1...seeds {
       let result = Simulation.run(seed: seed, without: mutant)
       if result.violations.contains(where: { $0.name == checker }) { return result }
-      // Let other tests use the thread.
-      await Task.yield()
     }
     return nil
   }
@@ -35,17 +34,18 @@ import Testing
       (.eviction, "no promise is broken", 60),
       (.guessCount, "guesses of the passcode are bounded", 60),
       (.ageConsent, "no age but what was declared", 20),
+      (.webMessages, "no promise is broken", 60),
     ])
-  func mutants(_ mutant: Mutant, _ checker: String, _ seeds: UInt64) async {
-    #expect(await first(mutant, checker, within: seeds) != nil, "\(mutant)")
+  func mutants(_ mutant: Mutant, _ checker: String, _ seeds: UInt64) {
+    #expect(first(mutant, checker, within: seeds) != nil, "\(mutant)")
   }
 
   @Test(
     "shrinks a violating run to a minimal set of steps with the same violation"
   )
-  func shrink() async throws {
+  func shrink() throws {
     let checker = "no event outside its audience"
-    let found = try #require(await first(.subscriptionCheck, checker, within: 60))
+    let found = try #require(first(.subscriptionCheck, checker, within: 60))
     let small = Simulation.shrink(found, without: .subscriptionCheck)
     let kept = try #require(small.kept)
     #expect(kept.count < found.steps)
@@ -58,7 +58,6 @@ import Testing
     }
     #expect(isViolated(kept))
     for index in kept.indices {
-      await Task.yield()
       var fewer = kept
       fewer.remove(at: index)
       #expect(!isViolated(fewer))

@@ -2,6 +2,7 @@ import History
 import Simulation
 import Subprocess
 import SystemPackage
+import TestThreads
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -10,16 +11,14 @@ import Testing
   import Foundation
 #endif
 
-@Suite struct SimulationTests {
+@Suite(.ownThread) struct SimulationTests {
   @Test("X2: no seed violates a checker", arguments: 0..<8)
-  func seeds(_ part: UInt64) async {
+  func seeds(_ part: UInt64) {
     for seed in (part * 10 + 1)...(part * 10 + 10) {
       let result = Simulation.run(seed: seed)
       #expect(
         result.violations.isEmpty,
         "\(result.violations); replay: swift run simulate --seed \(seed)")
-      // Let other tests use the thread.
-      await Task.yield()
     }
   }
 
@@ -27,21 +26,19 @@ import Testing
   @Test(
     "no seed at a limit violates a checker",
     arguments: [(Scale.history, UInt64(3)), (.flood, 1), (.years, 20)])
-  func scales(_ scale: Scale, _ seeds: UInt64) async {
+  func scales(_ scale: Scale, _ seeds: UInt64) {
     for seed in 1...seeds {
       let result = Simulation.run(seed: seed, scale: scale)
       #expect(result.violations.isEmpty, "\(result.violations); \(scale), seed \(seed)")
-      await Task.yield()
     }
   }
 
   @Test("the runs contain every kind of fact and fault, and reach most rare paths")
-  func variety() async {
+  func variety() {
     var facts: Set<String> = []
     var faults: Set<Substring> = []
     var runsOfProbes: [Probe: Int] = [:]
     for seed: UInt64 in 1...40 {
-      await Task.yield()
       let run = Simulation.run(seed: seed)
       for probe in run.probes { runsOfProbes[probe, default: 0] += 1 }
       for entry in run.history.entries {

@@ -1,12 +1,13 @@
 import FamilyModel
 import History
 import Simulation
+import TestThreads
 import Testing
 
 @testable import FamilyCore
 
 /// Tests that loading a family from a snapshot equals loading its complete log.
-@Suite struct SnapshotTests {
+@Suite(.ownThread) struct SnapshotTests {
   @Test(
     "X2: a snapshot at any event, with the later events, gives the same family as the complete log",
     arguments: 1...8 as ClosedRange<UInt64>)

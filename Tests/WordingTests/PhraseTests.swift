@@ -72,7 +72,7 @@ import Wording
       .notDone, .ageUpTo, .ageFrom, .unknownCommand, .chooseRequest, .notFound, .joinInstruction,
       .deviceJoins, .devices, .until, .ruleNotAHandle, .ruleWaiting, .ruleExpired, .ruleCancelled,
       .nearOtherApp, .nearOther, .changesAt, .unreadNotifications, .ageSetting, .ageNone, .ageSince,
-      .ageUntil, .ageSandbox, .appsTitle, .appsNone,
+      .ageUntil, .ageSandbox, .appsTitle, .appsNone, .webTitle, .webNone,
       .nameTaken, .organizerStays, .memberRemoved, .onboardTitle, .onboardBirthdate, .cannotOpen,
       .invalidBirthdate, .onboardSharing, .onboardDevice, .onboardDone,
     ]

@@ -40,6 +40,12 @@ package struct TraceFacts: Sendable {
         .received(device, eventAudience, seq: seq),
         .applied(device, eventAudience, seq: seq, command),
       ]
+    case "passed":
+      guard let seq = line.seq, let audience = line.audience else { return [] }
+      let eventAudience = Audience(rawValue: audience)
+      return [
+        .received(device, eventAudience, seq: seq), .applied(device, eventAudience, seq: seq, nil),
+      ]
     case "restored":
       guard let audience = line.audience, let seq = line.seq, let seqs = line.seqs else {
         return []

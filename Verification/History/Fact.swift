@@ -16,7 +16,9 @@ public enum Fact: Hashable, Sendable {
   /// The device received the event in bytes that it can open.
   case received(DeviceAddress, Audience, seq: UInt64)
   /// The device applied the event durably.
-  case applied(DeviceAddress, Audience, seq: UInt64, CommandID)
+  ///
+  /// The command is `nil` where the device keeps the position only, as of a report of the web.
+  case applied(DeviceAddress, Audience, seq: UInt64, CommandID?)
   /// The device shows the decision. Decisions shown again after a restart are covered by
   /// `restored`.
   case decided(DeviceAddress, QuestionID, choice: String)

@@ -51,10 +51,14 @@ extension FamilyView {
       children: children.map { child in
         let conversation = link.conversations[child.id] ?? Conversation()
         let open = conversation.questions.unanswered.map(\.header.id).sorted()
+        let settings = link.settings(of: child.id)
         let reasons = conversation.known.reasons.filter { $0.reason.until == nil }
         return Child(
           child.id, limitsOn: conversation.limitsOn, open: open,
-          known: reasons.map { Known($0.handle, in: $0.reason.app) })
+          known: reasons.map { Known($0.handle, in: $0.reason.app) },
+          settings: [
+            .webRules(settings.webRules), .communicationSafety(settings.communicationSafety),
+          ])
       })
   }
 }

@@ -13,8 +13,14 @@ public struct FamilyView: Hashable, Sendable {
     /// The known handles with the app in which each is known, `nil` for all apps, in a fixed order.
     /// The relay knows none.
     public var known: [Known]?
+    /// The settings of the web and of pictures. The relay knows none.
+    public var settings: [Content]?
     /// Creates the state of one conversation.
-    public init(_ id: PersonID, limitsOn: Bool?, open: [QuestionID], known: [Known]?) {
+    public init(
+      _ id: PersonID, limitsOn: Bool?, open: [QuestionID], known: [Known]?,
+      settings: [Content]? = nil
+    ) {
+      self.settings = settings
       self.id = id
       self.limitsOn = limitsOn
       self.open = open

@@ -217,7 +217,7 @@ package final class RunningCluster: Sendable {
   }
 
   @discardableResult
-  private func relayctl(_ arguments: [String], typing input: String = "") async throws -> String {
+  package func relayctl(_ arguments: [String], typing input: String = "") async throws -> String {
     let result = try await run(
       .path(FilePath(Layout.program("relayctl"))), arguments: Arguments(arguments),
       input: .string(input), output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))

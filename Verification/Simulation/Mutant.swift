@@ -40,4 +40,6 @@ public enum Mutant: String, CaseIterable, Sendable {
   case acknowledgement
   /// A device shares the age range with apps without the person's consent.
   case ageConsent = "age-consent"
+  /// A device counts a repeated message about the use of the web again.
+  case webMessages = "web-messages"
 }

@@ -41,6 +41,7 @@ public enum Probe: String, CaseIterable, Sendable {
   case contentWaits = "a device cannot open a content yet"
   case complained = "a device complains about a key"
   case shutOut = "a device learns that it was removed"
+  case webReported = "a device knows of a child's use of the web"
   // Apps.
   case appLaunched = "a device launches an app"
   case appReset = "an app starts from the full set"

@@ -12,6 +12,7 @@ extension Scenario {
     if random.chance(50) { resultsKept = 1 + random.below(4) }
     for family in 0..<families { drawPeople(family, &random) }
     var sessions: [(Milliseconds, Milliseconds)] = []
+    var ofSettings = Self.randomOfSettings(seed)
     for family in 0..<families {
       for day in 0..<days {
         for hour in [7, 18] where random.chance(80) {
@@ -20,6 +21,7 @@ extension Scenario {
           let end = start + random.milliseconds(15_000...70_000)
           sessions.append((start, end))
           drawSession(family, start, end, &random)
+          if ofSettings != nil { drawSettings(family, start, end, &ofSettings!) }
         }
       }
     }

@@ -68,6 +68,13 @@ enum Act: Sendable {
   case askAge(Int, app: Int, gates: [Int32])
   case shareAgain(Int, app: Int)
   case ageSettings(Int, AgeSettings)
+  /// A guardian changes a setting of a child.
+  case setting(Int, Content)
+  case browse(Int, app: Int, Site)
+  case authorize(Int, app: Int)
+  case manage(Int, app: Int, ManagedSettings)
+  case showPages(Int, app: Int, Site, seconds: UInt32)
+  case deleteHistory(Int, app: Int, WebHistoryPart)
   case addChild(Int)
   case administrate(family: Int, Change)
   case eavesdrop(Int, family: Int, Audience)

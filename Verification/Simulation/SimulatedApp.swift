@@ -174,6 +174,9 @@ extension World {
     let device = devices[index]
     guard device.life == deviceLife, device.isRunning else { return }
     child(index, .app(device.apps[number].id, request))
+    if mutant == .webMessages, case .useWeb(let message, let pages) = request {
+      child(index, .app(device.apps[number].id, .useWeb(message + 1, pages)))
+    }
   }
 
   // MARK: the app's code

@@ -48,6 +48,13 @@ extension World {
     case .askAge(let index, let app, let gates): askAge(gates, index, app)
     case .shareAgain(let index, let app): child(index, .shareAgain(Scenario.apps[app]))
     case .ageSettings(let index, let settings): forChild(index) { .setAge($0, settings) }
+    case .setting(let index, let content): forChild(index) { .changeSettings($0, content) }
+    case .browse(let index, let app, let site): browse(index, app, site)
+    case .authorize(let index, let app): authorize(index, app)
+    case .manage(let index, let app, let settings): manage(index, app, settings)
+    case .showPages(let index, let app, let site, let seconds):
+      showPages(index, app, site, seconds: seconds)
+    case .deleteHistory(let index, let app, let part): deleteHistory(index, app, part)
     case .addChild(let index): guardian(index, .addChild(displayName: "New"))
     case .administrate(let family, let change): administrate(family, change)
     case .eavesdrop(let index, let family, let audience):
@@ -68,15 +75,19 @@ extension World {
 
   // MARK: the child
 
-  func open(_ index: Int, _ app: Int) {
-    guard devices[index].apps.indices.contains(app) else { return }
+  /// Opens an app.
+  ///
+  /// - Returns: Whether the device has the app.
+  @discardableResult
+  func open(_ index: Int, _ app: Int) -> Bool {
+    guard devices[index].apps.indices.contains(app) else { return false }
     devices[index].apps[app].openUntil = now + random.milliseconds(500...15_000)
     startApp(index, app, byDevice: false)
+    return true
   }
 
   private func ask(_ inquiry: Act.QuestionPlan, _ index: Int, _ app: Int) {
-    open(index, app)
-    guard devices[index].apps.indices.contains(app) else { return }
+    guard open(index, app) else { return }
     let process = devices[index].apps[app]
     // An app that lost the outcome of its last question repeats the question.
     if let (question, manner) = process.unansweredQuestion, random.chance(60) {
@@ -99,8 +110,7 @@ extension World {
   }
 
   private func askAge(_ gates: [Int32], _ index: Int, _ app: Int) {
-    open(index, app)
-    guard devices[index].apps.indices.contains(app) else { return }
+    guard open(index, app) else { return }
     let process = devices[index].apps[app]
     process.lastAge += 1
     record(.requestedAge(AppAddress(devices[index].address, process.id), gates))

@@ -37,8 +37,8 @@ extension World {
     guard question.choices.first(where: { $0.id == choice })?.answer == .approval else { return }
     let handles = question.topic.handles.map(\.canonical)
     for (part, app) in [
-      (handles.filter { $0.kind == .custom }, header.app as AppID?),
-      (handles.filter { $0.kind != .custom }, nil),
+      (handles.filter(\.kind.isOfOneApp), header.app as AppID?),
+      (handles.filter { !$0.kind.isOfOneApp }, nil),
     ] where !part.isEmpty {
       record(.approves(device.address, child: header.child, part, in: app))
     }
@@ -65,6 +65,7 @@ extension World {
         record(.views(device.address, view(of: device)))
         record(.holds(device.address, statements(of: restored)))
         checkRestart(of: device, restored)
+        checkWebReports(of: device)
       }
     }
   }
@@ -93,8 +94,16 @@ extension World {
     let records = device.disk.records()
     // The other way to restart: from the snapshot and the events after it.
     let early = self.restored(device, records, IDSource(seed: 1)).link
-    for link in [restored, early] where FamilyView(of: link, generations: []) != before {
-      record(.breach("device \(device.plan.id.rawValue) has another view after a restart"))
+    func reports(_ link: DeviceLink) -> [[WebDay]] {
+      before.children.map { link.webReport(of: $0.id) }
+    }
+    for link in [restored, early] {
+      for (name, isOther) in [
+        ("view", FamilyView(of: link, generations: []) != before),
+        ("web report", reports(link) != reports(device.link)),
+      ] where isOther {
+        record(.breach("device \(device.plan.id.rawValue) has another \(name) after a restart"))
+      }
     }
   }
 

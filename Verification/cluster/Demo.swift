@@ -44,6 +44,9 @@ struct Transcript {
     try await update()
     try await consent()
     try await ages()
+    try await web()
+    try await managed()
+    try await pictures()
     try finalTable()
   }
 
@@ -171,15 +174,7 @@ struct Transcript {
     let rosa = layout.credential(1, "Rosa").path
     try await cluster.relayctl("limits", "off", "--child", "Emily", "--as", rosa)
     async let decision = landmarks(1, ["update"])
-    var id = ""
-    try await until("Rosa sees the question about the update") {
-      let pending = try await cluster.relayctl("pending", "--as", rosa)
-      let row = pending.split(separator: "\n").first { $0.contains("update: ") }
-      id = row?.split(separator: " ").first.map(String.init) ?? ""
-      return !id.isEmpty
-    }
-    let answer = try await cluster.relayctl("answer", id, "approve", "--as", rosa)
-    say("relayctl answer: \(answer.trimmingCharacters(in: .newlines))")
+    try await answer("update: ", "approve")
     try await check(decision == "consent: approve\n", "Landmarks has the guardians' consent")
     try await cluster.relayctl("limits", "on", "--child", "Emily", "--as", rosa)
   }
@@ -250,6 +245,98 @@ struct Transcript {
     try check(
       ["Olivia", "Emily", "Landmarks", "9+"].allSatisfy(apps.contains),
       "Sam sees the children's apps with their age ratings")
+  }
+
+  private func web() async throws {
+    title("13. Rosa makes Emily ask for websites, reads the time on them, and deletes it")
+    let rosa = layout.credential(1, "Rosa").path
+    for command in [["web-rule", "ask"], ["web-reporting", "sites"]] {
+      let line = try await cluster.relayctl(command + ["--child", "Emily", "--as", rosa])
+      say("relayctl \(command.joined(separator: " ")): \(line.trimmingCharacters(in: .newlines))")
+    }
+    let news = ["browse", "https://www.news.example/today"]
+    try await browses(news, "the page is blocked, and Emily can ask for it")
+    try await check(
+      landmarks(1, news + ["--asks"]) == "asked for the page\n", "Emily asks for news.example")
+    try await answer("news.example", "approve")
+    try await browses(news + ["--seconds", "3"], "the page is open")
+    var report = ""
+    try await until("Rosa reads the time of the day and of the site, and of no page") {
+      report = try await cluster.relayctl("web-report", "--as", rosa)
+      if report.contains("news.example") { return !report.contains("today") }
+      // An app that ends at once may not have stored its last second.
+      _ = try await landmarks(1, news + ["--seconds", "1"])
+      return false
+    }
+    for line in report.split(separator: "\n") { say(String(line)) }
+    let line = try await cluster.relayctl("delete-web-report", "--as", rosa)
+    say("relayctl delete-web-report: \(line.trimmingCharacters(in: .newlines))")
+    try await check(
+      !cluster.relayctl("web-report", "--as", rosa).contains("news.example"), "the time is gone")
+  }
+
+  private func managed() async throws {
+    title("14. Landmarks manages Emily's device, until Rosa takes the authorization back")
+    let rosa = layout.credential(1, "Rosa").path
+    async let managed = landmarks(1, ["manage", "news.example"])
+    try await answer("manage", "approve")
+    try await check(
+      managed == "the device blocks news.example\n", "Landmarks blocks a site on the device")
+    let news = ["browse", "https://news.example/"]
+    try await browses(news, "the page is blocked")
+    try await killChildAgent()
+    try await browses(news, "the page is blocked")
+    let line = try await cluster.relayctl(
+      "withdraw", "--authorization", RunningCluster.app, "--child", "Emily", "--as", rosa)
+    say("relayctl withdraw --authorization: \(line.trimmingCharacters(in: .newlines))")
+    try await browses(news, "the page is open")
+  }
+
+  private func pictures() async throws {
+    title("15. Rosa has Emily's pictures checked, and no worker runs: Landmarks covers the picture")
+    let rosa = layout.credential(1, "Rosa").path
+    let file = layout.scripts.appendingPathComponent("picture.png")
+    try Self.onePixel.write(to: file)
+    try await until("unchecked, the picture is shown") {
+      try await landmarks(1, ["picture", file.path]) == "the picture is shown unchecked\n"
+    }
+    let line = try await cluster.relayctl(
+      "communication-safety", "descriptive", "--child", "Emily", "--as", rosa)
+    say("relayctl communication-safety: \(line.trimmingCharacters(in: .newlines))")
+    try await until(
+      "without a verdict, the picture is covered, and Emily is told where to get help"
+    ) {
+      let text = try await landmarks(1, ["picture", file.path])
+      return text.contains("covered") && text.contains("an adult whom you trust")
+        && !text.contains("anyway")
+    }
+  }
+
+  /// A PNG image of one pixel.
+  private static let onePixel = Data(
+    base64Encoded:
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+  )!
+
+  /// Waits until Landmarks reports this about a page.
+  private func browses(_ arguments: [String], _ expected: String) async throws {
+    try await until("Landmarks: \(expected)") {
+      try await landmarks(1, arguments) == expected + "\n"
+    }
+  }
+
+  /// Answers the open question of Emily whose text has a word, as Rosa.
+  private func answer(_ word: String, _ choice: String) async throws {
+    let rosa = layout.credential(1, "Rosa").path
+    var id = ""
+    try await until("Rosa sees the question") {
+      let pending = try await cluster.relayctl("pending", "--as", rosa)
+      let row = pending.split(separator: "\n").first { $0.contains(word) }
+      id = row?.split(separator: " ").first.map(String.init) ?? ""
+      return !id.isEmpty
+    }
+    let line = try await cluster.relayctl("answer", id, choice, "--as", rosa)
+    say("relayctl answer: \(line.trimmingCharacters(in: .newlines))")
   }
 
   private func finalTable() throws {

@@ -55,6 +55,15 @@ package actor AppSession {
   /// The difference between the numbers of pictures and of calls. The device may still check pictures of a
   /// former process, whose numbers must not return.
   let firstPicture = UInt64.random(in: 0...UInt64.max)
+  /// The time for which the app has shown pages.
+  nonisolated let meter: Mutex<PageMeter>
+  /// Deletions that the app's code has chosen and the machine has not taken.
+  nonisolated let chosenDeletions = Mutex<[WebHistoryPart]>([])
+  /// Reports that time at intervals; `nil` while no page is shown.
+  var pageTimer: Task<Void, Never>?
+  private nonisolated let givenPageTime: (@Sendable () -> Duration)?
+  /// The clock of pages, which is never set.
+  nonisolated func pageTime() -> Duration { givenPageTime?() ?? elapsed }
   var webWatchers: [UUID: AsyncStream<Void>.Continuation] = [:]
   /// A copy of the machine's authorization and stores, for readers on any thread.
   nonisolated let managing = Mutex(ManagingState())
@@ -81,6 +90,7 @@ package actor AppSession {
   ///   - security: The family and the organizer key that the credential names. The session stores
   ///     those of the first credential, and ignores later ones.
   ///   - copy: The known handles for other processes of the app; `nil` where none can run.
+  ///   - pageTime: The clock of pages; `nil`: a clock that stops while the machine sleeps.
   ///   - openStore: Opens the store. `run()` repeats the call while the store is locked.
   /// - Throws: `StoreError`, or the error of a record that does not decode.
   package init(
@@ -89,6 +99,7 @@ package actor AppSession {
     clock: @escaping @Sendable () -> Instant = {
       Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     },
+    pageTime: (@Sendable () -> Duration)? = nil,
     openStore: @escaping StoreOpener
   ) throws {
     self.app = app
@@ -98,6 +109,8 @@ package actor AppSession {
     self.copy = copy
     self.clock = clock
     self.openStore = openStore
+    givenPageTime = pageTime
+    meter = Mutex(PageMeter(longestGap: timing.webUseGap))
     liveness = DeviceLiveness(limit: timing.deviceSilence, interval: timing.devicePing)
     known = Mutex(HandleSet())
     do {
@@ -277,6 +290,10 @@ package struct SessionTiming: Sendable {
   package var nameWait = Limits.nameWait
   /// How long the process must outlive a loop; `nil`: until ``AppSession/finishEndedLoops()``.
   package var loopGrace: Duration? = Limits.loopGrace
+  /// The interval at which an app that shows pages reports their time.
+  package var webUseInterval = Limits.webUseInterval
+  /// The longest time of pages between two readings of their clock that counts.
+  package var webUseGap = Limits.webUseGap
   /// The limits of production.
   package init() {}
 }

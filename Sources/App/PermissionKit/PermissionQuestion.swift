@@ -81,12 +81,6 @@ extension PermissionChoice.End {
   }
 }
 
-extension Instant {
-  fileprivate init(_ date: Date) {
-    self.init(milliseconds: Int64(clamping: date.timeIntervalSince1970 * 1_000))
-  }
-}
-
 /// A child's question to the guardians.
 ///
 /// A question is not thread-safe. Set its properties before the app asks it, and from one task.
@@ -197,13 +191,6 @@ extension PermissionQuestion {
     }
     if case .refused(let problem) = outcome { throw AskError(problem) }
     return outcome
-  }
-}
-
-extension Int64 {
-  /// The number rounded down and clamped, because an app may pass any date.
-  fileprivate init(clamping value: Double) {
-    self = Int64(exactly: value.rounded(.down)) ?? (value > 0 ? .max : .min)
   }
 }
 

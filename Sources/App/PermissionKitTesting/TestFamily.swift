@@ -246,6 +246,7 @@ public final class TestFamily: Sendable {
   /// a response does not need it.
   public func settle() async {
     let end = ContinuousClock.now + Self.patience
+    await running.withLock(\.session)?.reportPages()
     let task = withUnsafeCurrentTask { $0?.hashValue }
     while true {
       let app = running.withLock { $0 }
@@ -270,9 +271,13 @@ public final class TestFamily: Sendable {
     }
     var timing = SessionTiming()
     timing.loopGrace = nil
+    timing.webUseGap = .seconds(Int64.max)
     let session = try AppSession(
       app, family.withLock(\.appSecurity), process, timing: timing,
       clock: { [weak self] in self?.family.withLock(\.now) ?? Instant(milliseconds: 0) },
+      pageTime: { [weak self] in
+        .milliseconds(self?.family.withLock(\.now).milliseconds ?? 0)
+      },
       openStore: { [disk] () throws(StoreError) in disk.store() })
     running.withLock { running in
       precondition(running.process == nil, "the app runs already")

@@ -118,11 +118,30 @@ public struct TestGuardian: Sendable {
   /// - Parameters:
   ///   - others: The access to sites without a rule of their own.
   ///   - sites: The access to the sites of these hosts. Precondition: each key is a host.
-  public func setWebRules(_ others: WebAccess, sites: [String: WebAccess] = [:]) async {
+  ///   - report: The detail in which guardians read about the use of the web.
+  public func setWebRules(
+    _ others: WebAccess, sites: [String: WebAccess] = [:], report: WebReport = .off
+  ) async {
     var rules = WebRules()
     rules.others = others
+    rules.report = report
     for (host, access) in sites { rules.sites[Site(test: host)] = access }
     await act(.changeSettings(InMemoryFamily.childID, .webRules(rules)))
+  }
+
+  /// The child's use of the web, by day, as the guardian's device knows it.
+  public var webReport: [WebDay] {
+    family.perform { family in
+      family.guardians[device]?.link.webReport(of: InMemoryFamily.childID) ?? []
+    }
+  }
+
+  /// Deletes the reports about a site or, if `nil` (the default), all reports.
+  ///
+  /// - Parameter host: A host of the site. Precondition: the text is a host.
+  public func deleteWebReport(of host: String? = nil) async {
+    let site = host.map { Site(test: $0) }
+    await act(.changeSettings(InMemoryFamily.childID, .webUseDeleted(site)))
   }
 
   /// Sets how the child's apps treat sensitive pictures. Default: off.

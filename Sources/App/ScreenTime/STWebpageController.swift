@@ -25,10 +25,27 @@ import Synchronization
 /// The class draws nothing: the app hides a blocked page. Objects may be used from any task at the same
 /// time.
 public final class STWebpageController: Sendable {
-  private let current = Mutex<(url: URL?, page: WebPage)>((nil, .local))
+  private struct State {
+    var url: URL?
+    var page = WebPage.local
+    var isShown = true
+    var isPictureInPicture = false
+    var isSuppressed = false
+
+    /// The site whose time counts; `nil`: none.
+    var countedSite: Site? {
+      (isShown || isPictureInPicture) && !isSuppressed ? page.site : nil
+    }
+  }
+
+  private static let pages = Atomic<UInt64>(0)
+  private let number = STWebpageController.pages.add(1, ordering: .relaxed).newValue
+  private let current = Mutex(State())
 
   /// Creates a controller without a page.
   public init() {}
+
+  deinit { if current.withLock(\.countedSite) != nil { count(nil) } }
 
   /// The address of the page. Set it for each navigation, redirects included.
   ///
@@ -39,13 +56,47 @@ public final class STWebpageController: Sendable {
     get { current.withLock { $0.url } }
     set {
       let page = WebPage(newValue)
-      current.withLock { $0 = (newValue, page) }
+      change { ($0.url, $0.page) = (newValue, page) }
       guard let site = page.site, let session = try? AppSession.current(),
         session.access(to: site) == nil
       else { return }
       Task { await session.request([site]) }
     }
   }
+
+  /// Whether the page is on the screen. `true` by default. The time of a hidden page does not count.
+  ///
+  /// An addition to Apple's API, whose controller is a view that knows its window.
+  public var isShown: Bool {
+    get { current.withLock { $0.isShown } }
+    set { change { $0.isShown = newValue } }
+  }
+
+  /// Whether a video of the page is in a window of its own. The time of the page then counts although the
+  /// page is hidden.
+  public var urlIsPictureInPicture: Bool {
+    get { current.withLock { $0.isPictureInPicture } }
+    set { change { $0.isPictureInPicture = newValue } }
+  }
+
+  /// Whether the time of the page is left out of the guardians' report, for example in private browsing.
+  ///
+  /// `false` by default. The guardians' rules hold in either case.
+  public var suppressUsageRecording: Bool {
+    get { current.withLock { $0.isSuppressed } }
+    set { change { $0.isSuppressed = newValue } }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let (before, after) = current.withLock { state in
+      let before = state.countedSite
+      body(&state)
+      return (before, state.countedSite)
+    }
+    if before != after { count(after) }
+  }
+
+  private func count(_ site: Site?) { (try? AppSession.current())?.show(number, site) }
 
   private var page: WebPage { current.withLock { $0.page } }
 

@@ -6,10 +6,11 @@ public import Foundation
 ///
 /// ```swift
 /// let analyzer = SCSensitivityAnalyzer()
-/// if analyzer.analysisPolicy == .disabled { return show(picture) }
 /// do {
 ///   let analysis = try await analyzer.analyzeImage(picture)
 ///   if analysis.isSensitive { cover(picture) } else { show(picture) }
+/// } catch let problem as DeviceProblem where [422, 460].contains(problem.number) {
+///   show(picture)  // no device, or the policy is `disabled`
 /// } catch {
 ///   cover(picture)
 /// }
@@ -27,7 +28,8 @@ public final class SCSensitivityAnalyzer: Sendable {
   /// The policy that the guardians have chosen, from a cache that survives a restart of the app.
   ///
   /// The value before the device's first answer is `descriptiveInterventions`. The value is `disabled` for
-  /// an adult, without a family, and for a process without a device.
+  /// an adult, without a family, and for a process without a device. Right after the app's start, the value
+  /// may be older than the guardians' last choice. ``analyzeImage(_:)`` has the device decide.
   public var analysisPolicy: SCSensitivityAnalysisPolicy {
     guard let session = try? AppSession.current() else { return .disabled }
     if session.safety == nil { Task { await session.requestSafety() } }

@@ -36,6 +36,11 @@ public enum AppRequest: Hashable, Sendable {
   /// Requests the check of a picture. `AppReply.analyzed` repeats the number, which the app chooses. A
   /// repeated request with the number of a running check joins that check.
   case analyze(UInt64, Avatar)
+  /// Reports for how long the app has shown pages. `AppReply.webUsed` answers. The numbers of an app ascend,
+  /// and the device counts no number twice.
+  case useWeb(UInt64, ShownPages)
+  /// Deletes a part of what the app has reported, in the order of `useWeb`.
+  case deleteWebUse(UInt64, WebHistoryPart)
 }
 
 extension AppRequest {
@@ -103,6 +108,8 @@ public enum AppReply: Hashable, Sendable {
   case safety(CommunicationSafety)
   /// The answer to the `AppRequest.analyze` with this number.
   case analyzed(UInt64, PictureAnalysis)
+  /// The device has stored all messages about the use of the web up to this number.
+  case webUsed(UInt64)
 }
 
 /// The result of the check of a picture.

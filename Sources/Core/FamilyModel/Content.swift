@@ -30,6 +30,10 @@ public enum Content: Hashable, Sendable {
   indirect case webRules(WebRules)
   /// A child's setting for sensitive pictures.
   case communicationSafety(CommunicationSafety)
+  /// A device's report of the child's use of the web.
+  indirect case webUse(WebUse)
+  /// The deletion of the reports about a site or, if `nil`, of all reports.
+  indirect case webUseDeleted(Site?)
 }
 
 /// A guardian's later removal of an approval, or the return of a consent.

@@ -20,4 +20,10 @@ extension Limits {
   /// How long a process must outlive a loop over responses that ended, so that the loop's last
   /// response counts as handled.
   public static let loopGrace: Duration = .seconds(1)
+  /// The interval at which an app that shows pages reports their time. A kill of the app loses less than
+  /// this.
+  public static let webUseInterval: Duration = .seconds(15)
+  /// The longest time between two readings of the clock of pages. Above: the rest does not count, because a
+  /// stopped process shows nothing.
+  public static let webUseGap: Duration = webUseInterval * 3
 }

@@ -222,6 +222,18 @@ public enum Limits {
   public static let sitesInMessage = 128
   /// Sites that an app's cache holds. Above: the app forgets the site that it named first.
   public static let cachedSites = 4096
+  /// Days of the use of the web that a device keeps, of each app and of each reporting device. Above: the
+  /// device forgets the first day.
+  public static let webUseDays = 31
+  /// Sites in the use of one day. Above: the time of further sites counts in the day's time only; on the
+  /// wire `tooLarge`.
+  public static let webUseSites = 100
+  /// Days in one report of the use of the web. Above: the device sends further reports; on the wire
+  /// `tooLarge`.
+  public static let webUseDaysInReport = 2
+  /// Messages about the use of the web that an app keeps for its device. Above: further time is lost,
+  /// and one deletion of everything replaces all messages.
+  public static let webUseMessages = 32
   /// Apps in the list of one device. Above: the device lists the first ones by identifier; on the
   /// wire `tooLarge`.
   public static let listedApps = 128

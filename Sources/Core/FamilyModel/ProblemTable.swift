@@ -334,7 +334,7 @@ extension Problem {
     ProblemEntry(
       460, "pictures are not checked",
       "The child's communication safety is off, or the person is no child.",
-      "Check `analysisPolicy` first. A guardian turns the check on: `relayctl communication-safety`."
+      "Show the picture unchecked. A guardian turns the check on: `relayctl communication-safety`."
     ),
     ProblemEntry(
       461, "too many pictures at the same time",

@@ -19,7 +19,8 @@ public actor HashList: Classifier {
   }
 
   private struct Hashes: Equatable {
-    var exact: Set<Hash> = []
+    /// The SHA-256 of pictures.
+    var exact: Set<Bits256> = []
     var perceptual: [PDQHash] = []
     var count: Int { exact.count + perceptual.count }
   }
@@ -65,7 +66,11 @@ public actor HashList: Classifier {
   /// Looks the picture up on the list.
   public func classify(_ picture: Avatar) async -> ContentVerdict {
     refresh()
-    if hashes.exact.contains(Hash(Array(SHA256.hash(data: picture.bytes)))) { return .sensitive }
+    if let digest = Bits256(Array(SHA256.hash(data: picture.bytes))),
+      hashes.exact.contains(digest)
+    {
+      return .sensitive
+    }
     if needsDecoder {
       switch await decoder?.reply(to: picture) {
       case .hashed(let rated) where rated.quality >= PDQHash.recommendedQuality:
@@ -117,7 +122,7 @@ public actor HashList: Classifier {
       switch words.count {
       case 0: continue
       case 1:
-        guard let hash = Hash(hex: words[0]) else { break }
+        guard let hash = Bits256(hex: words[0]) else { break }
         hashes.exact.insert(hash)
         continue
       case 2 where words[0].elementsEqual("pdq".utf8):
@@ -130,29 +135,6 @@ public actor HashList: Classifier {
         description: "\(path), line \(number): not 64 hexadecimal digits, nor `pdq` before them.")
     }
     return hashes
-  }
-}
-
-/// The 32 bytes of a SHA-256.
-private struct Hash: Hashable {
-  private let words: SIMD4<UInt64>
-
-  init(_ bytes: [UInt8]) {
-    var words = SIMD4<UInt64>()
-    for (index, byte) in bytes.enumerated() {
-      words[index / 8] = words[index / 8] << 8 | UInt64(byte)
-    }
-    self.words = words
-  }
-
-  init?(hex: ArraySlice<UInt8>) {
-    guard hex.count == 64 else { return nil }
-    var words = SIMD4<UInt64>()
-    for (index, character) in hex.enumerated() {
-      guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { return nil }
-      words[index / 16] = words[index / 16] << 4 | UInt64(digit)
-    }
-    self.words = words
   }
 }
 

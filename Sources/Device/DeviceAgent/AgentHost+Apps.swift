@@ -75,7 +75,9 @@ extension AgentHost {
     case .ask(let question, _, _): trace("ask", device: address, question: question.id)
     case .age: trace("age", device: address)
     case .rating: trace("rating", device: address)
-    case .register, .detach, .rejected, .ping, .name, .sites, .manage, .safety, .analyze: break
+    case .register, .detach, .rejected, .ping, .name, .sites, .manage, .safety, .analyze, .useWeb,
+      .deleteWebUse:
+      break
     }
     host.act(.app(app, request), on: address)
   }
@@ -106,7 +108,7 @@ extension AppRequest {
     case .age(let id, _, _), .rating(let id): .age(id, .failed(problem))
     case .analyze(let number, _): .analyzed(number, .failed(problem))
     case .attach, .register, .acknowledge, .detach, .rejected, .ping, .name, .sites,
-      .manage, .safety:
+      .manage, .safety, .useWeb, .deleteWebUse:
       nil
     }
   }

@@ -24,6 +24,8 @@ package struct DurableTrace: AgentObserver {
           ("audience", "\(event.audience.rawValue)"), ("seq", "\(event.seq)"),
           ("command", event.command.json),
         ])
+    case .passed(let audience, let position):
+      record("passed", device, [("audience", "\(audience.rawValue)"), ("seq", "\(position.seq)")])
     case .outbox(let position, let id, let command, _):
       let question = command.newQuestion.map { [("about", $0.id.json)] } ?? []
       record("issued", device, [("command", id.json), ("position", "\(position)")] + question)
@@ -33,8 +35,8 @@ package struct DurableTrace: AgentObserver {
     case .app(_, let progress):
       if progress.registered { record("app-registered", device, []) }
       record("app-settled", device, [("position", "\(progress.acknowledged)")])
-    case .cursor, .receipt, .passed, .newer, .lost, .named, .managed, .notification, .latestTime,
-      .snapshot:
+    case .cursor, .receipt, .newer, .lost, .named, .managed, .notification, .latestTime,
+      .webUse, .webReport, .snapshot:
       break
     }
   }
@@ -62,11 +64,10 @@ package struct DurableTrace: AgentObserver {
 
   /// Traces the state from which the device starts.
   package func restored(_ records: [DeviceRecord], on device: DeviceAddress) {
-    var seqs: [Audience: [UInt64]] = [:]
-    for case .event(let event) in records { seqs[event.audience, default: []].append(event.seq) }
+    let seqs = records.positions
     record("restarted", device, [])
     for case .cursor(let cursor) in records {
-      let held = (seqs[cursor.audience] ?? []).sorted().map(String.init).joined(separator: ",")
+      let held = (seqs[cursor.audience] ?? []).map(String.init).joined(separator: ",")
       record(
         "restored", device,
         [

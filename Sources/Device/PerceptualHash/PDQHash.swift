@@ -4,45 +4,29 @@
 /// Source: "The TMK+PDQF Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm", Meta, 2019.
 public struct PDQHash: Hashable, Sendable, CustomStringConvertible {
   /// The bytes of a hash.
-  public static let byteCount = 32
+  public static let byteCount = Bits256.byteCount
   /// The largest distance of two hashes of the same picture that its authors recommend.
   public static let recommendedDistance = 31
 
-  /// The bits, the highest first.
-  private let words: SIMD4<UInt64>
+  private let bits: Bits256
 
   /// Creates a hash from its bytes, the highest first; `nil` for another number of bytes.
   public init?(_ bytes: some Collection<UInt8>) {
-    guard bytes.count == Self.byteCount else { return nil }
-    var words = SIMD4<UInt64>()
-    for (index, byte) in bytes.enumerated() {
-      words[index / 8] = words[index / 8] << 8 | UInt64(byte)
-    }
-    self.words = words
+    guard let bits = Bits256(bytes) else { return nil }
+    self.bits = bits
   }
 
   /// Creates a hash from 64 hexadecimal digits; `nil` for any other text.
   public init?(hex: some Collection<UInt8>) {
-    guard hex.count == 2 * Self.byteCount else { return nil }
-    var words = SIMD4<UInt64>()
-    for (index, character) in hex.enumerated() {
-      guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { return nil }
-      words[index / 16] = words[index / 16] << 4 | UInt64(digit)
-    }
-    self.words = words
+    guard let bits = Bits256(hex: hex) else { return nil }
+    self.bits = bits
   }
 
   /// The number of bits that differ, 0 to 256.
-  public func distance(to other: PDQHash) -> Int {
-    let differing = words ^ other.words
-    return differing[0].nonzeroBitCount + differing[1].nonzeroBitCount
-      + differing[2].nonzeroBitCount + differing[3].nonzeroBitCount
-  }
+  public func distance(to other: PDQHash) -> Int { bits.distance(to: other.bits) }
 
   /// The bytes, the highest first.
-  public var bytes: [UInt8] {
-    (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (56 - 8 * ($0 % 8))) }
-  }
+  public var bytes: [UInt8] { bits.bytes }
 
   /// 64 hexadecimal digits.
   public var description: String {

@@ -4,13 +4,14 @@ import PermissionKit
 
 /// The reference app: chats that hide the messages of unknown people.
 ///
-/// The app imports PermissionKit and DeclaredAgeRange alone, as any developer's app does.
+/// The app imports the frameworks alone, as any developer's app does.
 @main
 struct Landmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
     subcommands: [
-      Show.self, Reply.self, Ask.self, Update.self, Photos.self, Background.self, Run.self,
+      Show.self, Reply.self, Ask.self, Update.self, Photos.self, Browse.self, Manage.self,
+      Picture.self, Background.self, Run.self,
       OpenWindow.self,
     ])
 }
@@ -19,6 +20,7 @@ struct Landmarks: AsyncParsableCommand {
 enum Window: String, PresentationAnchor {
   case chats = "Chats"
   case photos = "Photos"
+  case places = "Places"
 
   var windowName: String { rawValue }
 }

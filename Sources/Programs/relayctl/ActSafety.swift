@@ -2,27 +2,6 @@ import ArgumentParser
 import FamilyModel
 import SystemClock
 
-/// A setting for sensitive pictures as a command-line value.
-enum SafetyArgument: String, ExpressibleByArgument, CaseIterable {
-  case off, simple, descriptive
-
-  init(_ setting: CommunicationSafety) {
-    switch setting {
-    case .off: self = .off
-    case .simple: self = .simple
-    case .descriptive: self = .descriptive
-    }
-  }
-
-  var setting: CommunicationSafety {
-    switch self {
-    case .off: .off
-    case .simple: .simple
-    case .descriptive: .descriptive
-    }
-  }
-}
-
 struct SetCommunicationSafety: ExplainedCommand {
   static let configuration = CommandConfiguration(
     commandName: "communication-safety",
@@ -32,19 +11,19 @@ struct SetCommunicationSafety: ExplainedCommand {
       also explains the warning to the child. With 'off' no app checks pictures.
       """)
   @OptionGroup var child: ChildOption
-  @Argument(help: "off, simple or descriptive.") var setting: SafetyArgument
+  @Argument(help: "off, simple or descriptive.") var setting: CaseArgument<CommunicationSafety>
   @OptionGroup var guardian: GuardianOptions
 
   func perform() throws {
     var relay = try guardian.connect()
     let view = FamilyView(try relay.machine())
     let child = try view.child(child.name)
-    let isDone = view.link.settings(of: child.id).communicationSafety == setting.setting
+    let isDone = view.link.settings(of: child.id).communicationSafety == setting.value
     if !isDone {
-      try relay.send(.changeSettings(child.id, .communicationSafety(setting.setting), proof: []))
+      try relay.send(.changeSettings(child.id, .communicationSafety(setting.value), proof: []))
     }
     print(
-      "\(child.displayName)'s communication safety is \(isDone ? "already " : "")'\(setting)'."
+      "\(child.displayName)'s communication safety is \(isDone ? "already " : "")'\(setting.value)'."
         .printable)
   }
 }

@@ -4,27 +4,6 @@ import FamilyModel
 import SiteNames
 import SystemClock
 
-/// An access as a command-line value.
-enum AccessArgument: String, ExpressibleByArgument, CaseIterable {
-  case allow, block, ask
-
-  init(_ access: WebAccess) {
-    switch access {
-    case .allow: self = .allow
-    case .block: self = .block
-    case .ask: self = .ask
-    }
-  }
-
-  var access: WebAccess {
-    switch self {
-    case .allow: .allow
-    case .block: .block
-    case .ask: .ask
-    }
-  }
-}
-
 struct SetWebRule: ExplainedCommand {
   enum Rule: String, ExpressibleByArgument, CaseIterable {
     case allow, block, ask, none
@@ -49,26 +28,20 @@ struct SetWebRule: ExplainedCommand {
   }
 
   func perform() throws {
-    let site = try site.map { text in
-      guard let site = Site(host: text) else {
-        throw ControlError(
-          "'\(text)' is no host of a site. An example is www.example.co.uk.".printable)
-      }
-      return site
-    }
+    let site = try site.map(Site.init(argument:))
     var relay = try guardian.connect()
     let view = FamilyView(try relay.machine())
     let child = try view.child(child.name)
     var rules = view.link.settings(of: child.id).webRules
     let before = rules
-    let access = AccessArgument(rawValue: rule.rawValue)?.access
+    let access = CaseArgument<WebAccess>(argument: rule.rawValue)?.value
     if let site { rules.sites[site] = access } else if let access { rules.others = access }
     try rules.validate()
     if rules != before {
       try relay.send(.changeSettings(child.id, .webRules(rules), proof: []))
     }
     let subject = site?.name ?? "other sites"
-    let effective = AccessArgument(site.map(rules.access) ?? rules.others)
+    let effective = site.map(rules.access) ?? rules.others
     print("\(child.displayName)'s rule for \(subject) is '\(effective)'.".printable)
   }
 }
@@ -95,9 +68,9 @@ struct ShowWebRules: ExplainedCommand {
         ])
       }
       let rules = view.link.settings(of: child.id).webRules
-      add(.shown("all others", .none), AccessArgument(rules.others).rawValue)
+      add(.shown("all others", .none), "\(rules.others)")
       for (site, access) in rules.sites.sorted(by: { $0.key < $1.key }) {
-        add(.text(site.name), AccessArgument(access).rawValue)
+        add(.text(site.name), "\(access)")
       }
       for (handle, reason) in view.conversation(child).known.judged(at: .now).reasons
       where handle.kind == .site {

@@ -68,6 +68,19 @@ struct ChildOption: ParsableArguments {
   var name: String?
 }
 
+/// A value of an enumeration on the command line: the name of its case.
+struct CaseArgument<Value: CaseIterable & Sendable>: ExpressibleByArgument {
+  let value: Value
+
+  init?(argument: String) {
+    guard let value = Value.allCases.first(where: { "\($0)" == argument }) else { return nil }
+    self.value = value
+  }
+
+  static var allValueStrings: [String] { Value.allCases.map { "\($0)" } }
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+}
+
 /// A handle's kind as a command-line value.
 enum KindArgument: String, ExpressibleByArgument, CaseIterable {
   case phone, email, custom, site, authorization

@@ -28,7 +28,7 @@ struct RelayControl: AsyncParsableCommand {
         name: "Guardian inspection",
         subcommands: [
           Pending.self, History.self, Known.self, Explain.self, Apps.self, Ages.self, Settings.self,
-          ShowWebRules.self,
+          ShowWebRules.self, ShowWebReport.self,
           ShowFamily.self,
         ]),
       CommandGroup(
@@ -40,6 +40,7 @@ struct RelayControl: AsyncParsableCommand {
           Invite.self,
           RemoveDevice.self, RemoveMember.self, SetAgeSharing.self, SetCeiling.self,
           ForgetAge.self, Sandbox.self, SetWebRule.self, SetCommunicationSafety.self,
+          SetWebReport.self, DeleteWebReport.self,
         ]),
     ])
 

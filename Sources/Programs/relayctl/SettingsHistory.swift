@@ -43,6 +43,8 @@ extension FamilyView {
         for text in self.changes(from: before, to: settings) { add("age", text, of: person) }
       case .settingsChanged(let child, .webRules, _):
         add("web", "changed the rules for the web", of: child)
+      case .settingsChanged(let child, .webUseDeleted(let site), _):
+        add("web", "deleted the reports about \(site?.name ?? "all sites")", of: child)
       case .settingsChanged(let child, .communicationSafety(let setting), _):
         add("safety", "set the check of sensitive pictures to \(setting)", of: child)
       case .ageSet(let person, .ageMemory(let app, nil), _):

@@ -66,7 +66,7 @@ struct Settings: ExplainedCommand {
       return [
         .text(child.displayName), .number(UInt64(child.id.rawValue)),
         .shown(isLimited ? "on" : "off", .flag(isLimited)),
-        .text(SafetyArgument(view.link.settings(of: child.id).communicationSafety).rawValue),
+        .text("\(view.link.settings(of: child.id).communicationSafety)"),
         account?.birthdate.map { .text($0.iso) } ?? .shown("not known", .none),
         account.map { .text($0.region) } ?? .none,
         account.map {

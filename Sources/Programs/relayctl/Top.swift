@@ -3,6 +3,7 @@ import Foundation
 import ProgramOptions
 import RelayOperation
 import TextTable
+import Wording
 
 /// The live state of a relay.
 struct Top: AsyncParsableCommand {
@@ -80,7 +81,7 @@ struct TopTable {
       : now.levels.memoryLevel ?? 0 > 0
         ? "short of memory" : now.levels.isShedding ? "overloaded" : "running"
     let word = now.failure.map { "FAILED: \($0)" } ?? (now.isAlive ? working : "HANGS")
-    return "relay \(now.version), \(word), up \(Self.duration(now.times.uptime))"
+    return "relay \(now.version), \(word), up \(Wording.time(Int(now.times.uptime)))"
   }
 
   private var rates: [[String]] {
@@ -158,12 +159,5 @@ struct TopTable {
     }
     return unit == 0
       ? "\(count) B" : String(format: value < 10 ? "%.1f %@" : "%.0f %@", value, units[unit])
-  }
-
-  private static func duration(_ seconds: Double) -> String {
-    let whole = Int(seconds)
-    if whole < 60 { return "\(whole) s" }
-    if whole < 3_600 { return "\(whole / 60) min \(whole % 60) s" }
-    return "\(whole / 3_600) h \(whole / 60 % 60) min"
   }
 }

@@ -14,6 +14,16 @@ extension Screen {
       package var text: String
     }
 
+    /// A day of the use of the web.
+    package struct WebDay: Codable, Hashable, Sendable {
+      /// The day, as `2026-05-17`.
+      package var day: String
+      package var text: String
+      /// The sites with the longest time first, at most ten.
+      package var sites: [String]
+      package var isShortened: Bool
+    }
+
     /// A known handle.
     package struct Known: Codable, Hashable, Sendable {
       package var handle: String
@@ -35,6 +45,8 @@ extension Screen {
     package var known: [Known]
     package var ages: [Ages]
     package var apps: [App]
+    /// The newest days first, at most seven.
+    package var web: [WebDay]
   }
 
   /// One item of a conversation.

@@ -28,7 +28,15 @@ extension ScreenBuilder {
         return Screen.Child.App(
           app: self.name(of: app.listed.app),
           text: facts.compactMap { $0 }.joined(separator: " · "))
-      })
+      },
+      web: link.webReport(of: child.id).suffix(ScreenLimits.webDays).reversed().map(webDay))
+  }
+
+  private func webDay(_ day: FamilyModel.WebDay) -> Screen.Child.WebDay {
+    Screen.Child.WebDay(
+      day: day.day.iso, text: Wording.time(day.seconds),
+      sites: Array(Renderer.siteLines(day).prefix(ScreenLimits.webSites)),
+      isShortened: day.isShortened)
   }
 
   private func known(_ known: KnownHandle) -> Screen.Child.Known {

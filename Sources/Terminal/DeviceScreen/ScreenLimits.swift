@@ -26,6 +26,10 @@ enum ScreenLimits {
   static let entries = 200
   /// Refused commands of one device. Above: a document has the newest ones.
   static let refusals = 8
+  /// Days of the use of the web. Above: a document has the newest ones.
+  static let webDays = 7
+  /// Sites in the use of one day. Above: a document has those with the longest time.
+  static let webSites = 10
   /// Messages that are received before other work continues.
   static let drain = 256
 }

@@ -44,6 +44,8 @@ enum TerminalCommand: Hashable, Sendable {
   case explain(Handle, AppID?)
   /// Lists the apps on the devices of the person, or of the selected child.
   case apps
+  /// Lists the use of the web of the person, or of the selected child.
+  case web
   /// Lists what apps learned about the age of the person, or of the selected child.
   case ages
   /// Sets a sandbox case, or ends it (`nil`).
@@ -61,6 +63,7 @@ enum TerminalCommand: Hashable, Sendable {
     case ("quit", 1), ("exit", 1): self = .quit
     case ("ages", 1): self = .ages
     case ("apps", 1): self = .apps
+    case ("web", 1): self = .web
     case ("sandbox", 2):
       let sandbox = SandboxCase(rawValue: words[1])
       guard sandbox?.answers != nil || words[1] == "off" else { return nil }
@@ -182,7 +185,8 @@ enum TerminalCommand: Hashable, Sendable {
     let both: [(usage: String, effect: Phrase)] = [
       ("say TEXT", .helpPost), ("list", .helpList),
       ("age always|ask|never [APP]", .helpAge), ("age forget APP", .helpForgetAge),
-      ("ages", .helpAges), ("apps", .helpApps), ("sandbox CASE|off", .helpSandbox),
+      ("ages", .helpAges), ("apps", .helpApps), ("web", .helpWeb),
+      ("sandbox CASE|off", .helpSandbox),
       ("ceiling 4|9|13|16|18|off", .helpCeiling),
       ("birthdate 2014-05-17 [REGION]", .helpOwnBirthdate), ("show", .helpShow),
       ("quit", .helpQuit),

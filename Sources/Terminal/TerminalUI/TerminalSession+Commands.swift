@@ -63,6 +63,7 @@ extension TerminalSession {
       }
     case .ages: await showAges()
     case .apps: showApps(timeline)
+    case .web: showWeb(timeline)
     case .sandbox(let sandbox): await changeAge { $0.sandbox = sandbox }
     case .ceiling(let rating): await changeAge { $0.ceiling = rating }
     case .notices: await listNotifications()

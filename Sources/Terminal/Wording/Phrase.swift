@@ -160,10 +160,10 @@ public enum Phrase: String, CaseIterable, Sendable {
   case inPersonLine
   /// The titles above the open questions and a child's known handles, and texts for empty lists.
   case openQuestions, noOpenQuestions, knownContacts, noKnownContacts
-  /// The title above a child's apps, and the text for an empty list. `%1` the child.
-  case appsTitle, appsNone
-  /// The app has no rating, or its rating is above the ceiling.
-  case appNotRated, appAboveCeiling
+  /// The titles above a child's apps and use of the web, and the texts without any. `%1` the child.
+  case appsTitle, appsNone, webTitle, webNone
+  /// The app has no rating, or one above the ceiling. An app has deleted a part of a day's use.
+  case appNotRated, appAboveCeiling, webShortened
   /// The device with an app. `%1` the device's number, `%2` the time of the first report.
   case appOnDevice
   /// The notice of new known handles. `%1` the handles.
@@ -242,8 +242,8 @@ public enum Phrase: String, CaseIterable, Sendable {
   case helpAge
   /// Clears an app's age answers.
   case helpForgetAge
-  /// Lists what apps learned about the age, or the apps.
-  case helpAges, helpApps
+  /// Lists what apps learned about the age, the apps, or the use of the web.
+  case helpAges, helpApps, helpWeb
   /// Sets a sandbox case.
   case helpSandbox
   /// Sets the age rating's ceiling.

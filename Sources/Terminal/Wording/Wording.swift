@@ -37,6 +37,13 @@ public struct Wording: Sendable {
     return listed
   }
 
+  /// A time as hours, minutes and seconds: at most two of them, without zeros in front.
+  public static func time(_ seconds: some BinaryInteger) -> String {
+    let (hours, minutes, rest) = (seconds / 3_600, seconds / 60 % 60, seconds % 60)
+    if hours > 0 { return "\(hours) h \(minutes) min" }
+    return minutes > 0 ? "\(minutes) min \(rest) s" : "\(rest) s"
+  }
+
   /// The text of `key` with its placeholders replaced.
   func text(_ key: String, _ arguments: [String] = []) -> String {
     bundle.localizedString(forKey: key, value: nil, table: nil).filled(with: arguments)

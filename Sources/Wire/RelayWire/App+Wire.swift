@@ -39,6 +39,8 @@ extension AppRequest {
         $0.number = number
         $0.picture = picture.wire
       }
+    case .useWeb(let number, let pages): message.useWeb = pages.wire(number)
+    case .deleteWebUse(let number, let part): message.deleteUse = part.wire(number)
     }
     return Wire.encode(message)
   }
@@ -76,6 +78,9 @@ extension AppRequest {
     case .safety: return .safety
     // The device checks the size, so that its refusal has the number.
     case .analyze(let picture): return .analyze(picture.number, Avatar(picture.picture))
+    case .useWeb(let pages): return .useWeb(pages.number, try ShownPages(pages))
+    case .deleteUse(let deletion):
+      return .deleteWebUse(deletion.number, try WebHistoryPart(deletion))
     case nil: throw .unknownRequest
     }
   }
@@ -167,6 +172,7 @@ extension AppReply {
       }
     case .safety(let setting): message.safety = UInt32(setting.rawValue)
     case .analyzed(let number, let analysis): message.analyzed = wire(number, analysis)
+    case .webUsed(let number): message.webUsed = number
     }
     return Wire.encode(message)
   }
@@ -199,6 +205,7 @@ extension AppReply {
     case .managed(let managed):
       return .managed(managed.name, managed.hasRefused ? try Problem(managed.refused) : nil)
     case .safety(let setting): return .safety(try CommunicationSafety(wire: setting))
+    case .webUsed(let number): return .webUsed(number)
     case .analyzed(let verdict): return .analyzed(verdict.number, try PictureAnalysis(verdict))
     case nil: throw .unknownRequest
     }

@@ -29,6 +29,8 @@ extension Content {
     case .webRules(let rules): message.webRules = rules.wire
     case .communicationSafety(let setting):
       message.communicationSafety = UInt32(setting.rawValue)
+    case .webUse(let use): message.webUse = use.wire
+    case .webUseDeleted(let site): message.webUseDeletion = .with { $0.site = site?.name ?? "" }
     }
     return Wire.encode(message)
   }
@@ -63,6 +65,10 @@ extension Content {
     case .webRules(let rules): return .webRules(try WebRules(rules))
     case .communicationSafety(let setting):
       return .communicationSafety(try CommunicationSafety(wire: setting))
+    case .webUse(let use): return .webUse(try WebUse(use))
+    case .webUseDeletion(let deletion):
+      return .webUseDeleted(
+        deletion.site.isEmpty ? nil : try Wire.require(Site(deletion.site)))
     case nil: throw .malformed
     }
   }

@@ -43,6 +43,10 @@ extension RecordKey {
     case .passed(let audience, let seq): KeyWriter(30).with(audience.rawValue).with(seq).bytes
     case .newer(let audience, let seq): KeyWriter(32).with(audience.rawValue).with(seq).bytes
     case .snapshot: KeyWriter(40).bytes
+    case .webUse(let app, let day): KeyWriter(52).with(app.rawValue).with(day.number).bytes
+    case .webReport(let person, let device, let day):
+      KeyWriter(53).with(UInt64(person.rawValue)).with(UInt64(device.rawValue)).with(day.number)
+        .bytes
     case .lost(let name):
       KeyWriter(31).with(UInt64(name.device.rawValue)).with(name.id.high).with(name.id.low).bytes
     }
@@ -90,6 +94,13 @@ extension DeviceRecord {
     case .managed(_, let name, let settings): Wire.encode(settings.wire(name))
     case .passed(_, let position): position.hash.bytes
     case .snapshot(let bytes): bytes
+    case .webUse(_, let day, let message):
+      Wire.encode(
+        PBAppWebDay.with {
+          $0.day = day.wire
+          $0.message = message
+        })
+    case .webReport(_, _, let report): Wire.encode(report.wire)
     case .lost(let event, let after): KeyWriter(31).with(after).bytes + event.encode()
     }
   }
@@ -135,12 +146,28 @@ extension DeviceRecord {
         ChainPosition(
           seq: number(key[9...]), hash: try Wire.require(ChainHash(bytes: value))))
     case 40: return .snapshot(value)
+    case 52:
+      let use = try Wire.parse(PBAppWebDay.self, value)
+      return .webUse(AppID(try text(key)), try WebDay(use.day), message: use.message)
+    case 53:
+      guard key.count == 25 else { throw .malformed }
+      return .webReport(
+        PersonID(try Wire.require(UInt32(exactly: number(key[1...8])))),
+        DeviceID(try Wire.require(UInt32(exactly: number(key[9...16])))),
+        try ReportedWebDay(try Wire.parse(PBReportedWebDay.self, value)))
     case 31:
       guard value.count > 9 else { throw .malformed }
       return .lost(try Event.decode(Array(value[9...])).opened(), after: number(value[1..<9]))
     case 32: return .newer(try Event.decode(value, keepingUnreadable: true))
     default: throw .malformed
     }
+  }
+}
+
+extension Account.Day {
+  /// A number that ascends with the days.
+  fileprivate var number: UInt64 {
+    UInt64(clamping: Int64(year) * 10_000 + Int64(month) * 100 + Int64(day))
   }
 }
 
@@ -202,6 +229,7 @@ extension AppRecord {
     case .authorizationDenied: [20]
     case .managed(let name, _): [21] + Array(name.utf8)
     case .safety: [13]
+    case .webDeletion(let number, _): KeyWriter(14).with(number).bytes
     }
   }
 
@@ -220,6 +248,7 @@ extension AppRecord {
     case .site(let access): Wire.encode(access.wire)
     case .webRestricted(let isRestricted): [isRestricted ? 1 : 0]
     case .safety(let setting): [setting.rawValue]
+    case .webDeletion(let number, let part): Wire.encode(part.wire(number))
     case .pinned(let security):
       Wire.encode(
         PBAppPin.with {
@@ -248,6 +277,9 @@ extension AppRecord {
     case 9: return .named(try Handle(try Wire.parse(PBHandle.self, value)))
     case 11: return .site(try SiteAccess(try Wire.parse(PBSiteAccess.self, value)))
     case 12: return .webRestricted(value == [1])
+    case 14:
+      let deletion = try Wire.parse(PBWebDeletion.self, value)
+      return .webDeletion(deletion.number, try WebHistoryPart(deletion))
     case 20: return .authorizationDenied
     case 21:
       let store = try Wire.parse(PBManagedStore.self, value)

@@ -1,20 +1,20 @@
 @testable import FamilyCore
 import FamilyModel
+import TestThreads
 import Testing
 
 /// The number of histories that each of these tests checks.
 private let histories: UInt64 = 10_000
 
-/// The histories are played once for all tests, and yield to other tests on the same threads.
-private let played = Task.detached {
+/// The histories are played once for all tests.
+private let played = {
   var played: [(history: AgeHistory, seen: [AgeHistory.Seen])] = []
   for seed in 1...histories {
-    if seed.isMultiple(of: 64) { await Task.yield() }
     let history = AgeHistory(seed: seed)
     played.append((history, history.play(born: history.born)))
   }
   return played
-}
+}()
 
 /// The app's knowledge of the age in one year after the anchor, from the answers of that year.
 private struct Knowledge {
@@ -32,11 +32,10 @@ private struct Knowledge {
   }
 }
 
-@Suite(.serialized) struct AgePropertyTests {
+@Suite(.serialized, .ownThread) struct AgePropertyTests {
   /// Records a failure with its seed, so that one line replays it.
-  private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) async {
-    for (history, seen) in await played.value {
-      if history.seed.isMultiple(of: 64) { await Task.yield() }
+  private func forEach(_ body: (AgeHistory, [AgeHistory.Seen]) -> String?) {
+    for (history, seen) in played {
       if let failure = body(history, seen) {
         Issue.record("AgeHistory(seed: \(history.seed)): \(failure)")
         return
@@ -46,8 +45,8 @@ private struct Knowledge {
 
   @Test(
     "D3, D8: an answer contains the true age or, until the anniversary, one year less"
-  ) func trueAge() async {
-    await forEach { history, seen in
+  ) func trueAge() {
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var latest = anchor
       for answer in seen {
@@ -72,9 +71,9 @@ private struct Knowledge {
   @Test(
     "D8: persons of one age on the day of the first answer stay indistinguishable to the app"
   )
-  func birthday() async {
+  func birthday() {
     var told = 0
-    await forEach { history, seen in
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       for twin in history.twins(on: anchor) {
         told += 1
@@ -85,8 +84,8 @@ private struct Knowledge {
     #expect(told > histories / 2)
   }
 
-  @Test("D8: the answers of one year leave at least two possible ages") func twoAges() async {
-    await forEach { history, seen in
+  @Test("D8: the answers of one year leave at least two possible ages") func twoAges() {
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var years: [Int32: Knowledge] = [:]
       var latest = anchor
@@ -105,9 +104,8 @@ private struct Knowledge {
   @Test(
     "D8: omissions reveal no more than answers: no age has a unique sequence of observations"
   )
-  func groups() async {
+  func groups() {
     for seed in 1...600 as ClosedRange<UInt64> {
-      await Task.yield()
       let history = AgeHistory(seed: seed, isWithinYear: true)
       let ages: [[AgeHistory.Seen]] = (Int32(0)...25).map { age in
         let start = history.steps[0].day
@@ -121,8 +119,8 @@ private struct Knowledge {
   }
 
   @Test("D1, D2: every bounded range spans two years and shows no age above majority")
-  func bounds() async {
-    await forEach { history, seen in
+  func bounds() {
+    forEach { history, seen in
       let majority = history.law(history.made).majority
       for range in seen.compactMap(\.range) {
         if let lower = range.lower, let upper = range.upper, upper - lower < 1 {
@@ -138,9 +136,9 @@ private struct Knowledge {
   }
 
   @Test("D8: repeats a shared answer without a prompt or a notification")
-  func cached() async {
+  func cached() {
     var repeated = 0
-    await forEach { history, seen in
+    forEach { history, seen in
       guard let anchor = AgeHistory.anchor(seen) else { return nil }
       var latest = anchor
       var shared: [[Int32]: (year: Int32, range: AgeRange)] = [:]

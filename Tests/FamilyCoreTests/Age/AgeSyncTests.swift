@@ -1,5 +1,6 @@
 @testable import FamilyCore
 import FamilyModel
+import TestThreads
 import Testing
 
 /// A device that is online from time to time.
@@ -22,7 +23,7 @@ private struct Offline {
   }
 }
 
-@Suite struct AgeSyncTests {
+@Suite(.ownThread) struct AgeSyncTests {
   @Test("D10: events that are verified late, in any order, lead to the same state")
   func late() {
     let rig = { AgeFixture(born: day(2012, 5, 17), today: day(2026, 11, 21)) }
@@ -61,10 +62,9 @@ private struct Offline {
 
   @Test(
     "D10: two devices of one person agree after they synchronise, whatever each answered before")
-  func agree() async throws {
+  func agree() throws {
     var conflicts = 0
     for seed in 1...10_000 as ClosedRange<UInt64> {
-      if seed.isMultiple(of: 64) { await Task.yield() }
       let history = AgeHistory(seed: seed)
       var source = IDSource(seed: seed)
       var devices = [Offline(), Offline()]

@@ -1,10 +1,11 @@
 import FamilyModel
+import TestThreads
 import Testing
 
 @testable import FamilyCore
 
 /// The containers of a long history, each beside a container of the standard library.
-@Suite struct PackedHistoryTests {
+@Suite(.ownThread) struct PackedHistoryTests {
   private static let count = UInt64(3 * Limits.recentHistory)
 
   private static func line(_ seq: UInt64) -> Line {

@@ -1,10 +1,11 @@
 import FamilyModel
+import TestThreads
 import Testing
 
 @testable import FamilyCore
 
 /// Packing and unpacking preserves a family.
-@Suite struct PackedFamilyTests {
+@Suite(.ownThread) struct PackedFamilyTests {
   @Test("packing preserves a family after random histories", arguments: 1...6)
   func histories(seed: UInt64) throws {
     var home = RelayMachineFixture()

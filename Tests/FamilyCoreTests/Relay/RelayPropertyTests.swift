@@ -1,10 +1,11 @@
 import FamilyModel
+import TestThreads
 import Testing
 
 @testable import FamilyCore
 
 /// Invariants after each of a random sequence of commands by random devices.
-@Suite struct RelayPropertyTests {
+@Suite(.ownThread) struct RelayPropertyTests {
   @Test(
     "M3, R3, X2: random histories keep chains, replay to equal states, and decide once",
     arguments: 1...40)

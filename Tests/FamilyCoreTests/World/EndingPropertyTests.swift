@@ -1,10 +1,11 @@
 import FamilyModel
+import TestThreads
 import Testing
 
 @testable import FamilyCore
 
 /// Random clocks, restarts and devices against an approval for an hour.
-@Suite struct EndingPropertyTests {
+@Suite(.ownThread) struct EndingPropertyTests {
   /// How a run judges whether the handle is known.
   private enum Judge { case product, presentClock }
 

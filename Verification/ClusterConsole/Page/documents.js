@@ -38,7 +38,8 @@ function completeScreen(screen) {
   lists(screen, "notices", "banners", "refusals", "prompts", "children");
   screen.prompts.forEach(prompt => lists(prompt, "lines", "people", "fields", "choices"));
   for (const child of screen.children) {
-    lists(child, "entries", "known", "ages", "apps");
+    lists(child, "entries", "known", "ages", "apps", "web");
+    child.web.forEach(day => lists(day, "sites"));
     child.ages.forEach(age => { age.text = [age.text ?? []].flat(); });
     child.entries.forEach(entry => entry.question && lists(entry.question, "people", "choices"));
   }

@@ -23,7 +23,7 @@ export function settingsPage(device, screen, child) {
         h("div", { class: "setting-head" }, childAvatar(child.name, "big")),
         h("ul", { class: "rows" }, h("li", { key: "limits" }, toggle(t("limits"), child.limitsOn,
           () => onDevice(device.key, { limits: { child: child.person, on: !child.limitsOn } }), { "data-key": "limits" }))),
-        contacts(device, child), ages(device, child), passcode(device, screen))),
+        contacts(device, child), ages(device, child), web(child), passcode(device, screen))),
     homeBar(null));
 }
 
@@ -75,6 +75,17 @@ function ages(device, child) {
       whyButton({ device: device.key, child: child.person, age: age.appID }, age.app, `why-age-${age.appID}`))),
     (child.apps ?? []).map(app => h("li", { key: `app ${app.app} ${app.text}` }, appIcon(app.app, "medium"),
       h("div", { class: "row-text" }, h("b", {}, app.app), h("span", {}, app.text)))))];
+}
+
+/** The use of the web, as far as guardians chose to read it. */
+function web(child) {
+  const days = child.web ?? [];
+  if (!days.length) return null;
+  return [h("h3", {}, t("webUse")), h("ul", { class: "rows" },
+    days.map(day => h("li", { key: `web ${day.day}` }, h("div", { class: "row-text" },
+      h("b", {}, `${day.day} · ${day.text}`),
+      day.sites.map(site => h("span", {}, h("bdi", {}, site))),
+      day.isShortened ? h("span", {}, t("webShortened")) : null))))];
 }
 
 function passcode(device, screen) {

@@ -45,6 +45,8 @@ export default {
   emailAddress: "E-mail",
   app: "App",
   askedAt: "Asked",
+  webUse: "Use of the web",
+  webShortened: "An app has deleted a part of this day.",
   knownContacts: "Known contacts",
   noContacts: "There are no known contacts.",
   newContact: "Phone, e-mail or user name",

@@ -45,6 +45,8 @@ export default {
   emailAddress: "Correo electrónico",
   app: "App",
   askedAt: "Solicitado",
+  webUse: "Uso de la web",
+  webShortened: "Una app ha borrado una parte de este día.",
   knownContacts: "Contactos conocidos",
   noContacts: "No hay contactos conocidos.",
   newContact: "Teléfono, correo o usuario",

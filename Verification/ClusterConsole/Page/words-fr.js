@@ -45,6 +45,8 @@ export default {
   emailAddress: "E-mail",
   app: "App",
   askedAt: "Demandé",
+  webUse: "Utilisation du web",
+  webShortened: "Une app a effacé une partie de cette journée.",
   knownContacts: "Contacts connus",
   noContacts: "Aucun contact connu.",
   newContact: "Téléphone, e-mail ou nom",

@@ -45,6 +45,8 @@ export default {
   emailAddress: "メール",
   app: "アプリ",
   askedAt: "リクエスト",
+  webUse: "Web利用",
+  webShortened: "Appがこの日の記録の一部を削除しました。",
   knownContacts: "既知の連絡先",
   noContacts: "既知の連絡先はありません。",
   newContact: "電話番号、メール、ユーザ名",

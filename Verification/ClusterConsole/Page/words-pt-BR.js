@@ -45,6 +45,8 @@ export default {
   emailAddress: "E-mail",
   app: "App",
   askedAt: "Pedido",
+  webUse: "Uso da web",
+  webShortened: "Um app apagou uma parte deste dia.",
   knownContacts: "Contatos conhecidos",
   noContacts: "Não há contatos conhecidos.",
   newContact: "Telefone, e-mail ou usuário",

@@ -45,6 +45,8 @@ export default {
   emailAddress: "电子邮件",
   app: "App",
   askedAt: "请求时间",
+  webUse: "网页使用情况",
+  webShortened: "某个App删除了这一天的部分记录。",
   knownContacts: "已知联系人",
   noContacts: "没有已知联系人。",
   newContact: "电话、邮箱或用户名",

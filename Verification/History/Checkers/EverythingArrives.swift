@@ -100,6 +100,8 @@ private struct FamilyEnd {
   private let log: StoredLog
   var roster = Roster()
   var headers: [QuestionID: QuestionHeader] = [:]
+  /// The questions whose answers an app learns in another way than by a response.
+  var withoutResponse: Set<QuestionID> = []
   var decided: [(question: QuestionID, seq: UInt64)] = []
 
   init(_ family: FamilyID, _ log: StoredLog) {
@@ -110,6 +112,9 @@ private struct FamilyEnd {
     for event in log.counted(family) {
       if case .rosterChanged(let new) = event.body { roster = new }
       if let header = event.body.newQuestion { headers[header.id] = header }
+      if case .question(let question)? = event.body.content, !question.topic.kind.hasResponse {
+        withoutResponse.insert(question.id)
+      }
       if let decision = OneDecision.decision(event) {
         decided.append((decision.question, event.seq))
       }
@@ -153,6 +158,7 @@ private struct FamilyEnd {
       if !holds, !(tally.shown[device]?.contains(question) ?? false) { return "lacks a decision" }
       let app = AppAddress(device, header.app)
       if person.id == header.child, tally.registered.contains(app),
+        !withoutResponse.contains(question),
         !(tally.handled[app]?.contains(question) ?? false)
       {
         return "has an app that lacks a response"

@@ -129,7 +129,7 @@ struct KnownModel {
   ) {
     guard decision.choice.answer == .approval else { return }
     for handle in question.topic.handles.map(\.canonical) {
-      let scope = Scope(child: header.child, app: handle.kind == .custom ? header.app : nil)
+      let scope = Scope(child: header.child, app: handle.kind.isOfOneApp ? header.app : nil)
       approvals[scope, default: [:]][handle, default: []]
         .append(statement(event, isKnown: true))
     }

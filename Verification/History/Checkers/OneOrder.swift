@@ -27,7 +27,7 @@ public struct OneOrder: Checker {
         let chain = chains[device.family]?[audience] ?? []
         let count = counts[device, default: [:]][audience, default: 0]
         guard count < chain.count, chain[count] == seq,
-          log.event(device.family, seq)?.command == command
+          command == nil || log.event(device.family, seq)?.command == command
         else {
           return .violated(
             "device \(device.device.rawValue) applied event \(seq) out of order", at: index)

@@ -1,7 +1,7 @@
 import FamilyModel
 
 /// Checks that at rest the relay and the devices of its roster hold one truth: roster, passcode,
-/// channels, limits, open questions and known handles.
+/// channels, limits, open questions, known handles and settings.
 ///
 /// Each device is compared with the relay and, for what the relay does not know, with the first
 /// device of the family. The history needs the views of the relay.
@@ -52,6 +52,8 @@ extension FamilyView {
       if known.open != child.open { return "other open questions" }
       if known.limitsOn ?? child.limitsOn != child.limitsOn { return "other limits" }
       if known.known ?? child.known != child.known { return "other known handles" }
+      if known.settings ?? child.settings != child.settings { return "other settings" }
+      children[index].settings = child.settings ?? known.settings
       children[index].limitsOn = child.limitsOn
       children[index].known = child.known
     }

@@ -89,7 +89,8 @@ extension World {
     var roster = Roster()
     for event in member.log {
       defer { if case .rosterChanged(let new) = event.body { roster = new } }
-      guard event.audience == audience, !seqs.contains(event.seq), let signature = event.signature,
+      guard event.audience == audience, !seqs.contains(event.seq), !event.isSealedWebReport,
+        let signature = event.signature,
         let entry = roster.device(signature.signer),
         event.device == signature.signer || event.device.rawValue == 0,
         entry.signingKey != member.own.vault.signingKey,

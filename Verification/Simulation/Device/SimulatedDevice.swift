@@ -33,6 +33,8 @@ final class SimulatedDevice {
   var rejected: [Audience: Set<UInt64>] = [:]
   /// The persons whose birthdates the device has opened, as recorded in the history.
   var birthdates: Set<PersonID> = []
+  /// The seconds of pages that the device's apps have shown.
+  var shownSeconds: UInt64 = 0
   /// The devices of the roster that the history has.
   var recordedRoster: [Device] = []
   /// When the device verified this roster.

@@ -107,6 +107,11 @@ extension World {
     var cursors: [Audience: UInt64] = [:]
     for record in records {
       if let event = record.readEvent { seqs[event.audience, default: []].append(event.seq) }
+      if case .passed(let audience, let position) = record,
+        isWebReport(position, of: audience, device)
+      {
+        seqs[audience, default: []].append(position.seq)
+      }
       if case .cursor(let cursor) = record { cursors[cursor.audience] = cursor.delivered }
     }
     device.cursors = cursors

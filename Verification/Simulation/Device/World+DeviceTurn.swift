@@ -76,7 +76,7 @@ extension World {
         device.read[cursor.audience] = max(device.read[cursor.audience] ?? 0, cursor.delivered)
       case .receipt(let audience, let receipt): check(receipt, of: audience, on: device)
       case .event, .passed, .newer, .lost, .entry, .named, .managed, .notification, .latestTime,
-        .snapshot:
+        .webUse, .webReport, .snapshot:
         break
       }
     }
@@ -151,6 +151,9 @@ extension World {
           record(.decided(device.address, decision.question, choice: decision.choice.id))
         default: break
         }
+      } else if isWebReport(stored.payload) {
+        // The device keeps what the report states, and no event.
+        record(.applied(device.address, audience, seq: stored.seq, stored.command))
       } else if rejected > 0 {
         rejected -= 1
         device.rejected[audience, default: []].insert(stored.seq)
@@ -158,6 +161,30 @@ extension World {
       }
     }
     device.cursors[audience] = max(before, cursor.delivered)
+  }
+
+  /// Whether the event at a position that the device did not keep is a report of the web.
+  func isWebReport(_ position: ChainPosition, of audience: Audience, _ device: SimulatedDevice)
+    -> Bool
+  {
+    let events = relay.disk.families[device.address.family]?.events ?? []
+    return events.contains {
+      $0.audience == audience && $0.seq == position.seq && isWebReport($0.payload)
+    }
+  }
+
+  private func isWebReport(_ payload: [UInt8]) -> Bool {
+    (try? Event.decode(payload))?.isSealedWebReport ?? false
+  }
+}
+
+extension Event {
+  /// Whether the event reports the use of the web. A device keeps what the report states, and no event.
+  var isSealedWebReport: Bool {
+    guard case .ageNoted(_, let content) = body, case .webUse = FakeVault.reveal(content) else {
+      return false
+    }
+    return true
   }
 }
 

@@ -20,6 +20,8 @@ struct DeviceFacts: AgentObserver {
       switch record {
       case .event(let event):
         facts.append(.applied(address, event.audience, seq: event.seq, event.command))
+      case .passed(let audience, let position):
+        facts.append(.applied(address, audience, seq: position.seq, nil))
       case .outbox(let position, let id, let command, _):
         facts.append(.issued(address, id, OutboxEntry(command, at: position)))
       default: break
@@ -53,17 +55,22 @@ struct DeviceFacts: AgentObserver {
 extension Fact {
   /// The events that a device holds, by audience, as its records state.
   static func cursors(in records: [DeviceRecord], of address: DeviceAddress) -> [Fact] {
-    var seqs: [Audience: [UInt64]] = [:]
-    for case .event(let event) in records { seqs[event.audience, default: []].append(event.seq) }
+    let seqs = records.positions
     return records.compactMap { record in
       guard case .cursor(let cursor) = record else { return nil }
       return .restored(
-        address, cursor.audience, (seqs[cursor.audience] ?? []).sorted(),
+        address, cursor.audience, seqs[cursor.audience] ?? [],
         cursor: cursor.delivered)
     }
   }
 }
 
 extension DeviceRecord {
-  fileprivate var isEvent: Bool { if case .event = self { true } else { false } }
+  /// Whether the record is an event, or the position of one.
+  fileprivate var isEvent: Bool {
+    switch self {
+    case .event, .passed: true
+    default: false
+    }
+  }
 }

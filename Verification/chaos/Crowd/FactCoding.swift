@@ -64,7 +64,7 @@ enum FactCoding {
     case .applied(_, let audience, let seq, let command):
       Varint.append(audience.rawValue, to: &body)
       Varint.append(seq, to: &body)
-      body += command.bytes
+      body += command?.bytes ?? []
     case .decided(_, let question, let choice), .handled(_, let question, let choice):
       body += question.bytes + Array(choice.utf8)
     case .restored(_, let audience, let seqs, let cursor):
@@ -124,9 +124,8 @@ enum FactCoding {
       guard let audience = reader.audience(), let seq = reader.number() else { return nil }
       return .received(device, audience, seq: seq)
     case .applied:
-      guard let audience = reader.audience(), let seq = reader.number(), let id = reader.id()
-      else { return nil }
-      return .applied(device, audience, seq: seq, id)
+      guard let audience = reader.audience(), let seq = reader.number() else { return nil }
+      return .applied(device, audience, seq: seq, reader.id())
     case .decided: return reader.id().map { .decided(device, $0, choice: reader.text()) }
     case .handled: return reader.id().map { .handled(app, $0, choice: reader.text()) }
     case .restored:

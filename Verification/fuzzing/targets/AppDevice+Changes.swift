@@ -21,6 +21,7 @@ extension Bytes {
     case .sites: return .sites(array(4) { $0.siteAccess() }, isRestricted: isRare(2))
     case .managed: return .managed("store\(pick(2))", isRare(2) ? .notAuthorized : nil)
     case .safety: return .safety(any(CommunicationSafety.allCases))
+    case .webUsed: return .webUsed(edge())
     case .analyzed: return .analyzed(edge(), .checked(isSensitive: isRare(2)))
     case .caughtUp, .sitesChanged, .failed, .pong: return reply
     }
@@ -28,7 +29,7 @@ extension Bytes {
 
   private mutating func siteAccess() -> SiteAccess {
     SiteAccess(
-      Site("site\(pick(4)).example")!, any(WebAccess.allCases),
+      site(), any(WebAccess.allCases),
       until: isRare(2) ? Instant(milliseconds: Int64(byte())) : nil)
   }
 

@@ -3,7 +3,7 @@ import FamilyModel
 /// The kinds of contents. The compiler asks for a case, and for values, when a kind is added.
 enum ContentKind: CaseIterable {
   case sealed, question, text, contact, contactName, account, withdrawal, ageMemory, ageSettings
-  case apps, webRules, communicationSafety, erased
+  case apps, webRules, communicationSafety, webUse, webUseDeleted, erased
 
   init(_ content: Content) {
     self =
@@ -20,6 +20,8 @@ enum ContentKind: CaseIterable {
       case .apps: .apps
       case .webRules: .webRules
       case .communicationSafety: .communicationSafety
+      case .webUse: .webUse
+      case .webUseDeleted: .webUseDeleted
       case .erased: .erased
       }
   }
@@ -40,6 +42,8 @@ enum ContentKind: CaseIterable {
     case .apps: .apps(input.array(Limits.listedApps) { $0.listedApp() })
     case .webRules: .webRules(input.webRules())
     case .communicationSafety: .communicationSafety(input.any(CommunicationSafety.allCases))
+    case .webUse: .webUse(input.webUse())
+    case .webUseDeleted: .webUseDeleted(input.isRare(2) ? nil : input.site())
     }
   }
 }
@@ -63,7 +67,7 @@ extension Bytes {
 
   private mutating func topic() -> Topic {
     guard !isRare(16) else { return .authorization }
-    guard !isRare(12) else { return .browse(Site("site\(pick(4)).example")!) }
+    guard !isRare(12) else { return .browse(site()) }
     guard !isRare(6) else { return .significantUpdate(description: text(Limits.textBytes)) }
     let people = array(Limits.subjects) { input in
       var name = NameParts()
@@ -128,6 +132,17 @@ extension Bytes {
       settings.apps[AppID("\(index.element.rawValue)\(index.offset)")] = any(AgeSharing.allCases)
     }
     return settings
+  }
+
+  mutating func site() -> Site { Site("site\(pick(4)).example")! }
+
+  mutating func webUse() -> WebUse {
+    let days = array(Limits.webUseDaysInReport) { input in
+      WebDay(
+        input.day(), seconds: input.isRare(4) ? .max : UInt32(input.byte()),
+        sites: [input.site(): UInt32(input.byte())], isShortened: input.isRare(2))
+    }
+    return WebUse(days, deletion: UInt64(pick(8)))
   }
 
   mutating func webRules() -> WebRules {

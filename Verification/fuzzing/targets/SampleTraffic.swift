@@ -28,6 +28,10 @@ struct SampleTraffic {
       .ask(question, .byMessage), .acknowledge(1), .detach, .ping, .sites([Site("example.co.uk")!]),
       .manage("store", settings),
       .safety, .analyze(7, Avatar(mediaType: "image/png", bytes: [1, 2, 3])),
+      .useWeb(8, ShownPages(seconds: 9, sites: [Site("example.co.uk")!: 9])),
+      .deleteWebUse(9, .site(Site("example.co.uk")!)), .deleteWebUse(10, .all),
+      .deleteWebUse(
+        11, .days(from: Instant(milliseconds: 1), through: Instant(milliseconds: 2))),
     ].map { (request: AppRequest) in request.encode() }
     let entry = AppEntry(position: 1, body: .response(question, question.choices[0]))
     appReplies = [
@@ -36,12 +40,12 @@ struct SampleTraffic {
       .sites([SiteAccess(Site("example.co.uk")!, .ask)], isRestricted: true), .sitesChanged,
       .managed("store", .notAuthorized),
       .safety(.simple), .analyzed(7, .checked(isSensitive: true)),
-      .analyzed(7, .failed(.noVerdict)),
+      .analyzed(7, .failed(.noVerdict)), .webUsed(9),
     ].map { (reply: AppReply) in reply.encode() }
     appRecords = [
       .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),
       .roster(ChainHash(bytes: Array(repeating: 9, count: 32))!), .authorizationDenied,
-      .managed("store", settings),
+      .managed("store", settings), .webDeletion(9, .all),
     ]
     var family = FuzzedFamily(isSigned: isSigned)
     let child = PersonID(3)
@@ -54,12 +58,19 @@ struct SampleTraffic {
         reply: page
       ).encode())
     events = family.log.map { $0.encode() }
+    let day = WebDay(
+      Account.Day(year: 2026, month: 2, day: 28), seconds: 9,
+      sites: [Site("example.co.uk")!: 9], isShortened: true)
     records =
       family.log.map { .event($0) } + [
         .cursor(Cursor(.family, delivered: 1)),
         .receipt(.conversation(child), Receipt(delivered: 2, read: 1)),
         .outbox(position: 1, ID128(high: 9, low: 9), .post(child: child, .text("hi"))),
         .app(AppID("a"), AppProgress()), .entry(AppID("a"), entry),
+        .webUse(AppID("a"), day, message: 4),
+        .webReport(
+          child, DeviceID(30),
+          ReportedWebDay(day, stamp: ID128(high: 9, low: 9), deletion: 3)),
       ]
   }
 

@@ -49,7 +49,7 @@ struct AppLists: Sendable {
   @discardableResult
   mutating func apply(_ event: Event, _ apps: [ListedApp]) -> [RisenRating] {
     let old = lists[event.device]
-    guard old.map({ $0.stamp < event.listStamp }) ?? true else { return [] }
+    guard old.map({ $0.stamp < event.stamp }) ?? true else { return [] }
     var new: [AppID: ChildApp] = [:]
     var risen: [RisenRating] = []
     for listed in apps {
@@ -63,7 +63,7 @@ struct AppLists: Sendable {
         risen.append(RisenRating(app: listed.app, rating: listed.effectiveRating))
       }
     }
-    lists[event.device] = DeviceList(stamp: event.listStamp, apps: new)
+    lists[event.device] = DeviceList(stamp: event.stamp, apps: new)
     return risen
   }
 }
@@ -101,6 +101,6 @@ extension DeviceLink {
 }
 
 extension Event {
-  /// The stamp of a list of apps.
-  fileprivate var listStamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
+  /// The stamp of a list of apps or of a report about the web: a device's stamps ascend.
+  var stamp: ID128 { signature == nil ? ID128(high: seq, low: 0) : command }
 }

@@ -17,7 +17,7 @@ extension ChildMachine {
   func isManaged(_ feed: AppFeed) -> Bool { feed.isRunning || refusal(of: feed.app) == nil }
 
   /// The time that decides about ages: without a family that of the device, otherwise the relay's.
-  private func ageTime(now: Instant) -> Instant {
+  func ageTime(now: Instant) -> Instant {
     isInFamily ? relayTime.now(uptime: uptime) ?? now : now
   }
 

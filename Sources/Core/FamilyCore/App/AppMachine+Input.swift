@@ -27,6 +27,10 @@ extension AppMachine {
     case name([Handle])
     /// The app's code names sites or, without any, requests whether rules restrict the web.
     case sites([Site])
+    /// The app has shown pages for this time, until this moment.
+    case useWeb(ShownPages, at: Instant)
+    /// The app's code deletes a part of what the app has reported about the web.
+    case deleteWebUse(WebHistoryPart, at: Instant)
     /// The app's code replaces the managed settings of its store with this name.
     case manage(String, ManagedSettings)
     /// The app's code requests the setting for sensitive pictures.

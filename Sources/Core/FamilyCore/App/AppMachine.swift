@@ -83,6 +83,7 @@ public struct AppMachine: Sendable {
   /// Whether the app's code has requested the setting.
   var requestsSafety = false
   var pictures = PictureQueue()
+  var webUses = WebUseQueue()
   /// Whether guardians' rules restrict the web; `nil` before the device's first answer.
   public internal(set) var isWebRestricted: Bool?
   /// Whether a guardian declined the app's authorization, or the authorization has ended.
@@ -120,6 +121,7 @@ public struct AppMachine: Sendable {
       case .webRestricted(let isRestricted): isWebRestricted = isRestricted
       case .authorizationDenied: isAuthorizationDenied = true
       case .managed(let name, let settings): managed[name] = settings
+      case .webDeletion(let number, let part): webUses.restore(part, number)
       case .safety(let setting): safety = setting
       case .roster(let digest): verifier?.rosters.restore(digest)
       case .known(let handle): known.insert(handle)
@@ -171,6 +173,8 @@ public struct AppMachine: Sendable {
     case .register: return register()
     case .name(let handles): return name(handles)
     case .sites(let sites): return name(sites)
+    case .useWeb(let pages, let now): return useWeb(pages, at: now)
+    case .deleteWebUse(let part, let now): return deleteWebUse(part, at: now)
     case .manage(let name, let settings): return manage(name, settings)
     case .safety: return requestSafety()
     case .analyze(let number, let picture): return analyze(number, picture)
@@ -218,7 +222,7 @@ public struct AppMachine: Sendable {
     case .entry(let entry): return apply(entry)
     case .caughtUp:
       return [.caughtUp] + requestAllSites() + manageAgain()
-        + requestSafetyAgain()
+        + requestSafetyAgain() + sendWebUses(again: true)
     case .asked(let id, let outcome):
       // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
       let count = openAsks.count
@@ -234,14 +238,18 @@ public struct AppMachine: Sendable {
     case .analyzed(let number, let analysis): return analyzed(number, analysis)
     case .sites(let answers, let isRestricted): return apply(answers, isRestricted: isRestricted)
     case .sitesChanged: return requestAllSites()
+    case .webUsed(let number): return webUsed(number)
     case .managed(let name, let problem): return [.managed(name, problem)]
     case .named(let handles):
       let changes = confirm(handles)
       return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
     case .failed(let problem):
       isRefused = !isAttached
-      // A device of an earlier version knows neither the setting nor pictures.
-      if problem == .unknownRequest { return failPictures(problem) }
+      // A device of an earlier version knows neither the setting, pictures nor the use of the web.
+      if problem == .unknownRequest {
+        webUses.removePages()
+        return failPictures(problem)
+      }
       let refused: [Effect] = isRefused ? [.namesChanged] : []
       // The device could not read the question that was sent last.
       guard let open = openAsks.popLast() else { return refused }

@@ -33,6 +33,8 @@ public enum AppRecord: Hashable, Sendable {
   case authorizationDenied
   /// The managed settings of the app's store with this name.
   case managed(String, ManagedSettings)
+  /// A deletion of history that the device has not stored.
+  case webDeletion(UInt64, WebHistoryPart)
 }
 
 /// A change of an app's durable state. The changes of one `persist` effect are one transaction; a

@@ -7,7 +7,7 @@ extension AppReply {
     case .roster, .evidence, .reset, .entry, .caughtUp, .named, .sites, .sitesChanged,
       .managed, .safety:
       true
-    case .attached, .asked, .age, .failed, .pong, .analyzed: false
+    case .attached, .asked, .age, .failed, .pong, .analyzed, .webUsed: false
     }
   }
 
@@ -17,7 +17,7 @@ extension AppReply {
     case .evidence, .reset, .entry, .caughtUp: true
     case .attached, .roster, .named, .sites, .sitesChanged, .managed, .safety, .asked, .age,
       .failed,
-      .pong, .analyzed:
+      .pong, .analyzed, .webUsed:
       false
     }
   }

@@ -30,6 +30,8 @@ extension ChildMachine {
       derived = enqueueResponse(decision, event, into: &out, effects: &effects)
     case .withdrawn(_, .withdrawal(let withdrawal)):
       effects.append(.notify(.withdrawn(withdrawal, by: link.owner(of: event.device))))
+    case .settingsChanged(link.personID, .webUseDeleted(let site), _):
+      deleteWebUse(of: site, into: &out)
     case .posted(let child, _):
       let author = link.owner(of: event.device)
       if author != link.personID {
@@ -84,11 +86,8 @@ extension ChildMachine {
     guard let state = conversation?.questions[decision.question], let question = state.question,
       let choice = question.choices.first(where: { $0.id == decision.choice.id })
     else { return nil }
-    // The same app may have asked on another device.
-    recordNames(question.topic.handles.map(\.canonical), by: state.header.app, into: &out)
-    enqueue(
-      .response(question, choice), for: state.header.app, signed: [event.name], into: &out,
-      effects: &effects)
+    enqueueResponse(
+      question, choice, for: state.header.app, signed: [event.name], into: &out, effects: &effects)
     return (state.header.app, choice.answer == .approval ? question.topic.handles : [])
   }
 

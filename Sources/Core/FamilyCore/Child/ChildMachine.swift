@@ -84,6 +84,9 @@ public struct ChildMachine: Sendable {
   /// Whether an approval of a site began or ended in this step.
   var haveSitesMoved = false
   var pictures = PictureChecks()
+  /// The use of the web that the apps have reported.
+  var webUse: [AppID: AppWebUse] = [:]
+  var webReporting = WebReporting()
   /// The guardians' consent to each app. A gateway that posts withdrawals to the apps' servers reads
   /// the statements after a restart, because the effect `consentChanged` is not durable.
   public internal(set) var consents = Consents()
@@ -146,6 +149,7 @@ public struct ChildMachine: Sendable {
       if case .managed(let app, let name, let settings) = record, apps.contains(app) {
         managed[app, default: [:]][name] = settings
       }
+      if case .webUse(let app, let day, let message) = record { restore(day, message, of: app) }
     }
     restoreDerived()
   }
@@ -178,7 +182,7 @@ public struct ChildMachine: Sendable {
 
   /// When the machine needs the input `timer`, or `nil` if it needs none.
   public var deadline: Instant? {
-    var earliest = [link.deadline, endDeadline].compactMap { $0 }.min()
+    var earliest = [link.deadline, endDeadline, webReporting.due].compactMap { $0 }.min()
     for feed in feeds {
       if let due = feed.deadline, isManaged(feed) { earliest = min(earliest ?? due, due) }
     }
@@ -226,6 +230,7 @@ public struct ChildMachine: Sendable {
     case .timer: link.timer(now: now, into: &out)
     case .clockSetBack:
       link.clockSetBack(now: now)
+      webReporting.due = webReporting.due.map { min($0, now + Timing.webReportInterval) }
       for index in feeds.indices { feeds[index].clockSetBack(now: now) }
     case .app(let app, let request):
       appRequested(request, by: app, now: now, into: &out, effects: &effects)
@@ -258,16 +263,24 @@ public struct ChildMachine: Sendable {
       keep(caused, id: event.command, at: event.at, into: &out, effects: &effects)
     }
     for done in out.evaluated { evaluated(done, now: now, into: &out, effects: &effects) }
-    reportApps(now: now, into: &out)
-    endManaging(into: &out)
-    reportSites(haveMoved: haveSitesMoved, effects: &effects)
-    reportSafety(effects: &effects)
+    report(now: now, into: &out, effects: &effects)
     effects += link.endStep(now: now, into: &out)
     recordLatestTime(into: &out)
     for index in feeds.indices where isManaged(feeds[index]) {
       if let effect = feeds[index].nextAction(now: now) { effects.append(effect) }
     }
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
+  }
+
+  /// Reports to guardians and apps what has changed in this step.
+  private mutating func report(
+    now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+  ) {
+    reportApps(now: now, into: &out)
+    reportWebUse(now: now, into: &out)
+    endManaging(into: &out)
+    reportSites(haveMoved: haveSitesMoved, effects: &effects)
+    reportSafety(effects: &effects)
   }
 
   /// Keeps the notices among the effects of one cause. A notice of no event gets an id of its own.

@@ -26,10 +26,7 @@ package enum DeviceErasure {
     let changes = (positions + plan.finish()).flatMap { position -> [RecordChange] in
       let event = events[position]
       guard event.body.mayBeErased else {
-        return [
-          .delete(.event(event.audience, seq: event.seq)),
-          .put(.passed(event.audience, event.position)),
-        ]
+        return event.passing
       }
       return event.erasingContent(digest: digest).map { [.put(.event($0))] } ?? []
     }

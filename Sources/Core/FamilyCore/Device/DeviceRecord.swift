@@ -32,6 +32,11 @@ public enum DeviceRecord: Hashable, Sendable {
   case named(AppID, Handle)
   /// The managed settings of an app's store with this name.
   case managed(AppID, String, ManagedSettings)
+  /// The use of the web on one day that an app on this device has reported, and the number of the app's
+  /// last message.
+  case webUse(AppID, WebDay, message: UInt64)
+  /// The newest report of a person's use of the web on one day, by one of the person's devices.
+  case webReport(PersonID, DeviceID, ReportedWebDay)
   /// The state that the events up to a position add up to: a cache. See ``SnapshotCoverage``.
   case snapshot([UInt8])
 }
@@ -64,6 +69,10 @@ public enum RecordKey: Hashable, Sendable {
   case named(AppID, Handle)
   /// The key of the managed settings of an app's store.
   case managed(AppID, String)
+  /// The key of the use of the web that an app has reported.
+  case webUse(AppID, Account.Day)
+  /// The key of a report of the use of the web.
+  case webReport(PersonID, DeviceID, Account.Day)
   /// The key of the snapshot.
   case snapshot
 }
@@ -85,6 +94,8 @@ extension DeviceRecord {
     case .latestTime: .latestTime
     case .named(let app, let handle): .named(app, handle)
     case .managed(let app, let name, _): .managed(app, name)
+    case .webUse(let app, let day, _): .webUse(app, day.day)
+    case .webReport(let person, let device, let report): .webReport(person, device, report.day.day)
     case .snapshot: .snapshot
     }
   }
@@ -96,6 +107,23 @@ public enum RecordChange: Hashable, Sendable {
   case put(DeviceRecord)
   /// Remove the record.
   case delete(RecordKey)
+}
+
+extension [DeviceRecord] {
+  /// The positions that the device has read and stored, ascending: of events, and of those that were not
+  /// kept.
+  public var positions: [Audience: [UInt64]] {
+    var positions: [Audience: [UInt64]] = [:]
+    for record in self {
+      switch record {
+      case .event(let event): positions[event.audience, default: []].append(event.seq)
+      case .passed(let audience, let position):
+        positions[audience, default: []].append(position.seq)
+      default: break
+      }
+    }
+    return positions.mapValues { $0.sorted() }
+  }
 }
 
 /// An app's registration, and its progress through its app entries.

@@ -46,6 +46,9 @@ public enum Timing {
   /// The upper bound of the relaunch delay.
   public static let longestRelaunchDelay = Milliseconds.seconds(60)
 
+  /// The shortest time between two reports of the use of the web.
+  public static let webReportInterval: Milliseconds = .minutes(15)
+
   /// The interval at which a device records its latest time while an approval has an end.
   public static let tick: Milliseconds = .minutes(1)
 

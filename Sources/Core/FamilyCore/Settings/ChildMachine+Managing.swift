@@ -22,7 +22,18 @@ extension ChildMachine {
   }
 
   /// Replaces the settings of an app's store.
+  ///
+  /// - Returns: The problem for which the device refuses the settings; `nil` for none.
   mutating func manage(
+    _ name: String, _ settings: ManagedSettings, of app: AppID, into out: inout DeviceLink.Output
+  ) -> Problem? {
+    do throws(Problem) {
+      try change(name, settings, of: app, into: &out)
+      return nil
+    } catch { return error }
+  }
+
+  private mutating func change(
     _ name: String, _ settings: ManagedSettings, of app: AppID, into out: inout DeviceLink.Output
   ) throws(Problem) {
     guard isAuthorized(app) else { throw .notAuthorized }

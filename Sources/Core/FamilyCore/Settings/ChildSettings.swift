@@ -8,6 +8,8 @@ public import FamilyModel
 public struct ChildSettings: Hashable, Sendable {
   var web = Statements<WebRules>()
   var safety = Statements<CommunicationSafety>()
+  /// The position of the newest deletion of reports about the web; zero: none.
+  var webUseDeletion: UInt64 = 0
 
   /// The rules for the web; by default every site is allowed and nothing is reported.
   public var webRules: WebRules { web.current?.value ?? WebRules() }
@@ -22,6 +24,7 @@ public struct ChildSettings: Hashable, Sendable {
     switch content {
     case .webRules(let rules): web.add(rules, order)
     case .communicationSafety(let setting): safety.add(setting, order)
+    case .webUseDeleted: webUseDeletion = max(webUseDeletion, order.seq)
     default: break
     }
   }
@@ -31,6 +34,7 @@ public struct ChildSettings: Hashable, Sendable {
     switch content {
     case .webRules(let rules): webRules == rules
     case .communicationSafety(let setting): communicationSafety == setting
+    case .webUseDeleted: true
     default: false
     }
   }
@@ -52,11 +56,13 @@ extension ChildSettings: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(web)
     packer.add(safety)
+    packer.add(webUseDeletion)
   }
   init(_ packed: inout Unpacker) {
     self.init()
     web = packed.value()
     safety = packed.value()
+    webUseDeletion = packed.number()
   }
 }
 

@@ -174,7 +174,7 @@ extension Event.Body {
       }
     case .ageNoted:
       switch content {
-      case .ageMemory, .apps: true
+      case .ageMemory, .apps, .webUse: true
       default: false
       }
     case .ageSet:
@@ -184,7 +184,7 @@ extension Event.Body {
       }
     case .settingsChanged:
       switch content {
-      case .webRules, .communicationSafety: true
+      case .webRules, .communicationSafety, .webUseDeleted: true
       default: false
       }
     case .withdrawn: if case .withdrawal = content { true } else { false }

@@ -272,6 +272,24 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .sites(newValue)}
   }
 
+  /// Report for how long the app has shown pages. The reply is `web_used`.
+  var useWeb: PBShownPages {
+    get {
+      if case .useWeb(let v)? = body {return v}
+      return PBShownPages()
+    }
+    set {body = .useWeb(newValue)}
+  }
+
+  /// Delete a part of what the app has reported. The reply is `web_used`.
+  var deleteUse: PBWebDeletion {
+    get {
+      if case .deleteUse(let v)? = body {return v}
+      return PBWebDeletion()
+    }
+    set {body = .deleteUse(newValue)}
+  }
+
   /// Replace the settings of a store. The reply is `managed`.
   var manage: PBManagedStore {
     get {
@@ -338,6 +356,10 @@ nonisolated struct PBAppRequest: Sendable {
     case rating(UInt64)
     /// Ask for the access to sites. The reply is `sites`.
     case sites(PBSites)
+    /// Report for how long the app has shown pages. The reply is `web_used`.
+    case useWeb(PBShownPages)
+    /// Delete a part of what the app has reported. The reply is `web_used`.
+    case deleteUse(PBWebDeletion)
     /// Replace the settings of a store. The reply is `managed`.
     case manage(PBManagedStore)
     /// Ask for the setting for sensitive pictures. The reply is `safety`.
@@ -480,6 +502,153 @@ nonisolated struct PBSiteList: Sendable {
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+}
+
+/// The time for which an app has shown pages since its last message.
+nonisolated struct PBShownPages: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Chosen by the app, ascending together with those of WebDeletion.
+  var number: UInt64 = 0
+
+  /// The time in which a page was shown, at most 86,400.
+  var seconds: UInt32 = 0
+
+  /// At most 128, each site once.
+  var sites: [PBWebDay.Time] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// The deletion of a part of what an app has reported. Also a record of an app.
+nonisolated struct PBWebDeletion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// As ShownPages.number.
+  var number: UInt64 = 0
+
+  /// Required.
+  var part: PBWebDeletion.OneOf_Part? = nil
+
+  /// Everything.
+  var all: PBEmpty {
+    get {
+      if case .all(let v)? = part {return v}
+      return PBEmpty()
+    }
+    set {part = .all(newValue)}
+  }
+
+  /// The reports about this site.
+  var site: String {
+    get {
+      if case .site(let v)? = part {return v}
+      return String()
+    }
+    set {part = .site(newValue)}
+  }
+
+  /// The reports about these days.
+  var days: PBWebDeletion.Days {
+    get {
+      if case .days(let v)? = part {return v}
+      return PBWebDeletion.Days()
+    }
+    set {part = .days(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Required.
+  nonisolated enum OneOf_Part: Equatable, Sendable {
+    /// Everything.
+    case all(PBEmpty)
+    /// The reports about this site.
+    case site(String)
+    /// The reports about these days.
+    case days(PBWebDeletion.Days)
+
+  }
+
+  /// The days from that of the first moment to that of the last one.
+  nonisolated struct Days: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// Milliseconds since 1970.
+    var from: Int64 = 0
+
+    /// Milliseconds since 1970.
+    var through: Int64 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+}
+
+/// Record of a device: the use of the web on one day that one app has reported.
+nonisolated struct PBAppWebDay: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The use.
+  var day: PBWebDay {
+    get {_day ?? PBWebDay()}
+    set {_day = newValue}
+  }
+  /// Returns true if `day` has been explicitly set.
+  var hasDay: Bool {self._day != nil}
+  /// Clears the value of `day`. Subsequent reads from it will return its default value.
+  mutating func clearDay() {self._day = nil}
+
+  /// The number of the app's last message.
+  var message: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _day: PBWebDay? = nil
+}
+
+/// Record of a device: the newest report of one day by a device of a child.
+nonisolated struct PBReportedWebDay: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The use.
+  var day: PBWebDay {
+    get {_day ?? PBWebDay()}
+    set {_day = newValue}
+  }
+  /// Returns true if `day` has been explicitly set.
+  var hasDay: Bool {self._day != nil}
+  /// Clears the value of `day`. Subsequent reads from it will return its default value.
+  mutating func clearDay() {self._day = nil}
+
+  /// The id of the report's command.
+  var stamp: Data = Data()
+
+  /// As WebUse.deletion.
+  var deletion: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _day: PBWebDay? = nil
 }
 
 /// The settings of one store of an app that guardians authorized to manage the child. Also a record of the app
@@ -1032,6 +1201,15 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .analyzed(newValue)}
   }
 
+  /// Every `use_web` and `delete_use` up to this number is stored.
+  var webUsed: UInt64 {
+    get {
+      if case .webUsed(let v)? = body {return v}
+      return 0
+    }
+    set {body = .webUsed(newValue)}
+  }
+
   /// The family's next roster, oldest first.
   var roster: PBRosterProof {
     get {
@@ -1082,6 +1260,8 @@ nonisolated struct PBAppReply: Sendable {
     case safety(UInt32)
     /// The reply to `analyze`.
     case analyzed(PBPictureVerdict)
+    /// Every `use_web` and `delete_use` up to this number is stored.
+    case webUsed(UInt64)
     /// The family's next roster, oldest first.
     case roster(PBRosterProof)
     /// The signed events behind the handles of the `reset` that follows.
@@ -1770,7 +1950,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{2}\u{b}safety\0\u{1}analyze\0\u{2}\u{5}disbelieved\0\u{2}\u{a}manage\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{3}use_web\0\u{3}delete_use\0\u{2}\u{9}safety\0\u{1}analyze\0\u{2}\u{5}disbelieved\0\u{2}\u{a}manage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1901,6 +2081,32 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .sites(v)
         }
       }()
+      case 44: try {
+        var v: PBShownPages?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .useWeb(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .useWeb(v)
+        }
+      }()
+      case 45: try {
+        var v: PBWebDeletion?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .deleteUse(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .deleteUse(v)
+        }
+      }()
       case 54: try {
         var v: PBEmpty?
         var hadOneofValue = false
@@ -2014,6 +2220,14 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .sites?: try {
       guard case .sites(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+    }()
+    case .useWeb?: try {
+      guard case .useWeb(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 44)
+    }()
+    case .deleteUse?: try {
+      guard case .deleteUse(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 45)
     }()
     case .safety?: try {
       guard case .safety(let v)? = self.body else { preconditionFailure() }
@@ -2256,6 +2470,248 @@ nonisolated extension PBSiteList: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   static func ==(lhs: PBSiteList, rhs: PBSiteList) -> Bool {
     if lhs.sites != rhs.sites {return false}
     if lhs.restricted != rhs.restricted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBShownPages: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ShownPages"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}seconds\0\u{1}sites\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.seconds) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.sites) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.seconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.seconds, fieldNumber: 2)
+    }
+    if !self.sites.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sites, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBShownPages, rhs: PBShownPages) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.seconds != rhs.seconds {return false}
+    if lhs.sites != rhs.sites {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebDeletion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WebDeletion"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}all\0\u{1}site\0\u{1}days\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try {
+        var v: PBEmpty?
+        var hadOneofValue = false
+        if let current = self.part {
+          hadOneofValue = true
+          if case .all(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.part = .all(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.part != nil {try decoder.handleConflictingOneOf()}
+          self.part = .site(v)
+        }
+      }()
+      case 4: try {
+        var v: PBWebDeletion.Days?
+        var hadOneofValue = false
+        if let current = self.part {
+          hadOneofValue = true
+          if case .days(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.part = .days(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    switch self.part {
+    case .all?: try {
+      guard case .all(let v)? = self.part else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .site?: try {
+      guard case .site(let v)? = self.part else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case .days?: try {
+      guard case .days(let v)? = self.part else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebDeletion, rhs: PBWebDeletion) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.part != rhs.part {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebDeletion.Days: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBWebDeletion.protoMessageName + ".Days"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}through\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.from) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.through) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.from != 0 {
+      try visitor.visitSingularInt64Field(value: self.from, fieldNumber: 1)
+    }
+    if self.through != 0 {
+      try visitor.visitSingularInt64Field(value: self.through, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebDeletion.Days, rhs: PBWebDeletion.Days) -> Bool {
+    if lhs.from != rhs.from {return false}
+    if lhs.through != rhs.through {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBAppWebDay: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AppWebDay"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}day\0\u{1}message\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._day) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.message) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._day {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.message != 0 {
+      try visitor.visitSingularUInt64Field(value: self.message, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBAppWebDay, rhs: PBAppWebDay) -> Bool {
+    if lhs._day != rhs._day {return false}
+    if lhs.message != rhs.message {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBReportedWebDay: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ReportedWebDay"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}day\0\u{1}stamp\0\u{1}deletion\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._day) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.stamp) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.deletion) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._day {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.stamp.isEmpty {
+      try visitor.visitSingularBytesField(value: self.stamp, fieldNumber: 2)
+    }
+    if self.deletion != 0 {
+      try visitor.visitSingularUInt64Field(value: self.deletion, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBReportedWebDay, rhs: PBReportedWebDay) -> Bool {
+    if lhs._day != rhs._day {return false}
+    if lhs.stamp != rhs.stamp {return false}
+    if lhs.deletion != rhs.deletion {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2914,7 +3370,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{2}\u{b}safety\0\u{1}analyzed\0\u{2}\u{6}roster\0\u{1}evidence\0\u{2}\u{9}managed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{3}web_used\0\u{2}\u{a}safety\0\u{1}analyzed\0\u{2}\u{6}roster\0\u{1}evidence\0\u{2}\u{9}managed\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3061,6 +3517,14 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .sitesChanged(v)
         }
       }()
+      case 43: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .webUsed(v)
+        }
+      }()
       case 53: try {
         var v: UInt32?
         try decoder.decodeSingularUInt32Field(value: &v)
@@ -3178,6 +3642,10 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .sitesChanged?: try {
       guard case .sitesChanged(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case .webUsed?: try {
+      guard case .webUsed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 43)
     }()
     case .safety?: try {
       guard case .safety(let v)? = self.body else { preconditionFailure() }

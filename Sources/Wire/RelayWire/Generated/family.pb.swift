@@ -746,6 +746,24 @@ nonisolated struct PBContent: Sendable {
     set {body = .communicationSafety(newValue)}
   }
 
+  /// Of age_noted: a device's report of the use of the web.
+  var webUse: PBWebUse {
+    get {
+      if case .webUse(let v)? = body {return v}
+      return PBWebUse()
+    }
+    set {body = .webUse(newValue)}
+  }
+
+  /// Of settings_changed: guardians delete such reports.
+  var webUseDeletion: PBWebUseDeletion {
+    get {
+      if case .webUseDeletion(let v)? = body {return v}
+      return PBWebUseDeletion()
+    }
+    set {body = .webUseDeletion(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Required; its kind follows from the event (see the table of docs/Protocol.md).
@@ -772,6 +790,10 @@ nonisolated struct PBContent: Sendable {
     case webRules(PBWebRules)
     /// Of settings_changed: 0 off, 1 simple, 2 descriptive.
     case communicationSafety(UInt32)
+    /// Of age_noted: a device's report of the use of the web.
+    case webUse(PBWebUse)
+    /// Of settings_changed: guardians delete such reports.
+    case webUseDeletion(PBWebUseDeletion)
 
   }
 
@@ -848,6 +870,86 @@ nonisolated struct PBWebRules: Sendable {
 
     init() {}
   }
+
+  init() {}
+}
+
+/// The use of the web on one day.
+nonisolated struct PBWebDay: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The day in the child's time zone.
+  var day: PBAccount.Day {
+    get {_day ?? PBAccount.Day()}
+    set {_day = newValue}
+  }
+  /// Returns true if `day` has been explicitly set.
+  var hasDay: Bool {self._day != nil}
+  /// Clears the value of `day`. Subsequent reads from it will return its default value.
+  mutating func clearDay() {self._day = nil}
+
+  /// The time in which a page was shown, at most 86,400.
+  var seconds: UInt32 = 0
+
+  /// At most 100, each site once; none where guardians read no sites.
+  var sites: [PBWebDay.Time] = []
+
+  /// true: an app has deleted a part of the day.
+  var shortened: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The time of one site.
+  nonisolated struct Time: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The canonical name, 1 to 253 bytes.
+    var site: String = String()
+
+    /// At most 86,400.
+    var seconds: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+
+  fileprivate var _day: PBAccount.Day? = nil
+}
+
+/// A device's report of the use of the web. Each day replaces the device's earlier report of the day.
+nonisolated struct PBWebUse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// At most 2.
+  var days: [PBWebDay] = []
+
+  /// seq of the newest deletion that the days reflect; 0: none.
+  var deletion: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// The deletion of the reports about a site. Readers ignore a report that does not reflect the deletion.
+nonisolated struct PBWebUseDeletion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The canonical name; empty: all sites.
+  var site: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 }
@@ -1036,7 +1138,7 @@ nonisolated struct PBChangeSettings: Sendable {
   /// The child.
   var person: UInt32 = 0
 
-  /// Sealed content: WebRules, or communication_safety.
+  /// Sealed content: WebRules, communication_safety, or WebUseDeletion.
   var content: Data = Data()
 
   /// Passcode proof, 64 bytes, if the child's own device sends the change. Otherwise empty.
@@ -2577,7 +2679,7 @@ nonisolated extension PBWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Content"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0\u{3}app_list\0\u{3}web_rules\0\u{3}communication_safety\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}question\0\u{1}text\0\u{1}contact\0\u{1}account\0\u{1}withdrawal\0\u{4}#age_memory\0\u{3}age_settings\0\u{3}contact_name\0\u{3}app_list\0\u{3}web_rules\0\u{3}communication_safety\0\u{3}web_use\0\u{3}web_use_deletion\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2718,6 +2820,32 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
           self.body = .communicationSafety(v)
         }
       }()
+      case 46: try {
+        var v: PBWebUse?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .webUse(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .webUse(v)
+        }
+      }()
+      case 47: try {
+        var v: PBWebUseDeletion?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .webUseDeletion(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .webUseDeletion(v)
+        }
+      }()
       default: break
       }
     }
@@ -2772,6 +2900,14 @@ nonisolated extension PBContent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     case .communicationSafety?: try {
       guard case .communicationSafety(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 45)
+    }()
+    case .webUse?: try {
+      guard case .webUse(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 46)
+    }()
+    case .webUseDeletion?: try {
+      guard case .webUseDeletion(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 47)
     }()
     case nil: break
     }
@@ -2930,6 +3066,155 @@ nonisolated extension PBWebRules.Rule: SwiftProtobuf.Message, SwiftProtobuf._Mes
   static func ==(lhs: PBWebRules.Rule, rhs: PBWebRules.Rule) -> Bool {
     if lhs.site != rhs.site {return false}
     if lhs.access != rhs.access {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebDay: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WebDay"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}day\0\u{1}seconds\0\u{1}sites\0\u{1}shortened\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._day) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.seconds) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.sites) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.shortened) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._day {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.seconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.seconds, fieldNumber: 2)
+    }
+    if !self.sites.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sites, fieldNumber: 3)
+    }
+    if self.shortened != false {
+      try visitor.visitSingularBoolField(value: self.shortened, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebDay, rhs: PBWebDay) -> Bool {
+    if lhs._day != rhs._day {return false}
+    if lhs.seconds != rhs.seconds {return false}
+    if lhs.sites != rhs.sites {return false}
+    if lhs.shortened != rhs.shortened {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebDay.Time: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBWebDay.protoMessageName + ".Time"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}site\0\u{1}seconds\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.site) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.seconds) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.site.isEmpty {
+      try visitor.visitSingularStringField(value: self.site, fieldNumber: 1)
+    }
+    if self.seconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.seconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebDay.Time, rhs: PBWebDay.Time) -> Bool {
+    if lhs.site != rhs.site {return false}
+    if lhs.seconds != rhs.seconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebUse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WebUse"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}days\0\u{1}deletion\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.days) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.deletion) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.days.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.days, fieldNumber: 1)
+    }
+    if self.deletion != 0 {
+      try visitor.visitSingularUInt64Field(value: self.deletion, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebUse, rhs: PBWebUse) -> Bool {
+    if lhs.days != rhs.days {return false}
+    if lhs.deletion != rhs.deletion {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWebUseDeletion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WebUseDeletion"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}site\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.site) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.site.isEmpty {
+      try visitor.visitSingularStringField(value: self.site, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWebUseDeletion, rhs: PBWebUseDeletion) -> Bool {
+    if lhs.site != rhs.site {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

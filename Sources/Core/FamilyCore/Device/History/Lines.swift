@@ -32,7 +32,7 @@ public struct Lines: RandomAccessCollection, Sendable {
     var index = recent.endIndex
     while index > 0, recent[index - 1].seq > line.seq { index -= 1 }
     recent.insert(line, at: index)
-    if recent.count >= Limits.recentHistory, recent.count > packed.count / Limits.packedShare {
+    if Limits.mustPack(recent.count, beside: packed.count) {
       pack()
     }
   }

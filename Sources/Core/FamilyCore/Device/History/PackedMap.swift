@@ -21,7 +21,7 @@ where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendab
     set {
       guard let newValue else { return }
       recent[key] = newValue
-      if recent.count >= Limits.recentHistory, recent.count > keys.count / Limits.packedShare {
+      if Limits.mustPack(recent.count, beside: keys.count) {
         pack()
       }
     }

@@ -17,7 +17,7 @@ struct PackedSet<Element: Packable & Hashable & Comparable & Sendable>: Sendable
   mutating func insert(_ element: Element) {
     guard !contains(element) else { return }
     recent.insert(element)
-    if recent.count >= Limits.recentHistory, recent.count > sorted.count / Limits.packedShare {
+    if Limits.mustPack(recent.count, beside: sorted.count) {
       (sorted, recent) = (all, [])
     }
   }

@@ -65,6 +65,8 @@ struct FamilyProjection: Sendable {
       accounts[person] = statements.current?.value
     case .ageNoted(let person, .apps(let list)):
       apps[person, default: AppLists()].apply(event, list)
+    // DeviceLink keeps the reports in records of their own.
+    case .ageNoted(_, .webUse): break
     case .ageNoted(let person, let content):
       ages[person, default: AgeLog()].add(event, .record(content))
     case .ageSet(let person, let content, _):

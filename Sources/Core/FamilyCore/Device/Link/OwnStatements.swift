@@ -32,6 +32,7 @@ struct OwnStatements: Sendable {
     case ageMemory(PersonID, AppID)
     case webRules(PersonID)
     case communicationSafety(PersonID)
+    case webUseDeletion(PersonID, Site?)
   }
 
   var entries: [CommandID: Entry] = [:]
@@ -113,6 +114,7 @@ struct OwnStatements: Sendable {
     case .ageSet(let person, .ageMemory(let app, _), _): .ageMemory(person, app)
     case .settingsChanged(let child, .webRules, _): .webRules(child)
     case .settingsChanged(let child, .communicationSafety, _): .communicationSafety(child)
+    case .settingsChanged(let child, .webUseDeleted(let site), _): .webUseDeletion(child, site)
     default: nil
     }
   }
@@ -134,6 +136,8 @@ extension Event.Body {
     case .passcodeChanged(let passcode): .setPasscode(passcode)
     case .withdrawn(let child, let content): .withdraw(child: child, content)
     case .invited(let invitation): .invite(invitation)
+    // Guardians keep the reports.
+    case .ageNoted(_, .webUse): nil
     case .ageNoted(let person, let content): .noteAge(person, content)
     case .ageSet(let person, let content, let proof) where proof.isEmpty:
       .setAge(person, content, proof: [])

@@ -6,7 +6,7 @@ public import FamilyModel
 public struct SnapshotCoverage: Hashable, Sendable {
   /// The version of a snapshot's bytes, and of all that a device derives from events. Every change
   /// of either must increment the version; `DeviceSnapshotTests` detect a forgotten increment.
-  static let formatVersion: UInt64 = 4
+  static let formatVersion: UInt64 = 5
 
   /// The position in the family's log.
   public internal(set) var seq: UInt64

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import SensitiveContentAnalysis
+
+/// A picture that somebody sent.
+struct Picture: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show a picture, or cover it if it may be sensitive.")
+  @Argument(help: "A PNG, JPEG, GIF or WebP file.") var file: String
+
+  func run() async throws {
+    let analyzer = SCSensitivityAnalyzer()
+    do {
+      let analysis = try await analyzer.analyzeImage(at: URL(fileURLWithPath: file))
+      guard analysis.isSensitive else { return print("the picture is shown") }
+      print("the picture is covered: it is sensitive")
+    } catch let problem as DeviceProblem where [422, 460].contains(problem.number) {
+      // No device, or no guardian who has pictures checked.
+      return print("the picture is shown unchecked")
+    } catch {
+      // No verdict is not a clean one.
+      print("the picture is covered: \(error)")
+    }
+    print("you may leave, tell an adult whom you trust, or block the sender")
+    let mayShow = analyzer.analysisPolicy == .simpleInterventions
+    if mayShow { print("a tap shows the picture anyway") }
+  }
+}
