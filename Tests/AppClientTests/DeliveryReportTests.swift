@@ -6,7 +6,7 @@ import SystemClock
 import Testing
 
 /// The way of a response, as people see it.
-@Suite(.timeLimit(.minutes(5))) struct DeliveryReportTests {
+@Suite(.timeLimit(.minutes(20))) struct DeliveryReportTests {
   private func expectHandled(_ device: RealDevice, _ question: String) async throws {
     let session = try await device.session()
     Task { await session.run() }

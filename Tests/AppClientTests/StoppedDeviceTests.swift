@@ -7,7 +7,7 @@ import Testing
 @testable import AppClient
 
 /// An app and a real child-agent, which is stopped and killed.
-@Suite(.timeLimit(.minutes(5))) struct StoppedDeviceTests {
+@Suite(.timeLimit(.minutes(20))) struct StoppedDeviceTests {
   private let device = RealDevice(app: "exit 0")
 
   /// Whether a question fails. A question of its own: a repeated one may have an outcome on its way.

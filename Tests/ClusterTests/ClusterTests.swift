@@ -21,7 +21,7 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
 
   @Test(
     "X1, K2, K4: the demo approves through real processes and opens only chats with known people",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func demo() async throws {
     let text = try await run("demo")
     #expect(text.contains("All steps succeeded."))
@@ -29,7 +29,7 @@ private let cluster = URL(fileURLWithPath: CommandLine.arguments[0])
 
   @Test(
     "X2, R6: SIGKILL of each process at each step loses and doubles nothing",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(30)))
   func kills() async throws {
     let text = try await run("kills")
     #expect(text.contains("40 kills: no response lost or duplicated"))

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// A device that is written from docs/Protocol.md in another language, beside this package's agents.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct PythonDeviceTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct PythonDeviceTests {
   @Test(
     "X5: a device in Python refuses forgeries, and shares conversations with agents and a killed relay"
   )

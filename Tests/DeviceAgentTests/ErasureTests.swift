@@ -12,7 +12,7 @@ import ZeroMQ
 @testable import DeviceAgent
 @testable import FamilyCore
 
-@Suite(.timeLimit(.minutes(5))) struct ErasureTests {
+@Suite(.timeLimit(.minutes(20))) struct ErasureTests {
   private static let device = DeviceAddress(family: FamilyID(1), device: DeviceID(3))
   private static let child = PersonID(3)
   private let folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")

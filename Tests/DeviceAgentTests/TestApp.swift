@@ -2,6 +2,13 @@ import DeviceAgent
 import Foundation
 import Testing
 
+/// An app that has not written a number in time.
+struct Unwritten: Error {
+  var name: String
+  /// The app's log.
+  var output: String
+}
+
 /// A shell script that a launcher runs as an app, in a device's folder with secrets.
 struct TestApp {
   /// The child-agent of this build, which supervises apps.
@@ -65,7 +72,7 @@ struct TestApp {
   /// Waits until a process of the app has written its number to a file in the app's folder.
   func number(_ name: String) async throws -> pid_t {
     let file = folder.appendingPathComponent(name)
-    for _ in 0..<1_000 {
+    for _ in 0..<12_000 {
       if let text = try? String(contentsOf: file, encoding: .utf8),
         text.hasSuffix("\n"), let number = pid_t(text.dropLast())
       {
@@ -73,8 +80,8 @@ struct TestApp {
       }
       try await Task.sleep(for: .milliseconds(10))
     }
-    Issue.record("the app has not written \(name)")
-    return -1
+    // After two minutes.
+    throw Unwritten(name: name, output: output)
   }
 
   /// Whether the process runs. A process that has ended and is not reaped counts as ended.

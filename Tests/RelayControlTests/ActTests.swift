@@ -162,7 +162,7 @@ import Testing
       await fixture.stopRelay()
       async let posted = fixture.must("post", "once", "--as", rosa)
       try await Task.sleep(for: .milliseconds(300))
-      fixture.startRelay()
+      try await fixture.startRelay()
       _ = try await posted
       let lines = try await fixture.must("history", "--as", rosa, "--json").conversation
       #expect(lines.map { $0["text"] as? String } == ["once"])

@@ -68,8 +68,8 @@ final class RelayControlFixture: Sendable {
     try await fixture.must("init", "--directory", fixture.relayFolder)
     let file = fixture.folder.appendingPathComponent("families.yaml")
     try RelayControlFixture.families.write(to: file, atomically: true, encoding: .utf8)
-    fixture.startRelay()
     do {
+      try await fixture.startRelay()
       try await fixture.must(
         "apply", file.path, "--directory", fixture.relayFolder, "--credentials",
         fixture.credentials.path)
@@ -93,13 +93,22 @@ final class RelayControlFixture: Sendable {
       FilePath(bundle.deletingLastPathComponent().appendingPathComponent(name).path))
   }
 
-  func startRelay() {
+  /// Starts the relay, and waits until its sockets are bound.
+  func startRelay() async throws {
+    let output = folder.appendingPathComponent("relay.out")
+    let file = try FileDescriptor.open(
+      FilePath(output.path), .writeOnly, options: [.create, .truncate],
+      permissions: .ownerReadWrite)
     let task = Task { [relayFolder] in
       _ = try? await Subprocess.run(
-        Self.program("relay"), arguments: ["--directory", relayFolder], output: .discarded,
-        error: .discarded)
+        Self.program("relay"), arguments: ["--directory", relayFolder],
+        output: .fileDescriptor(file, closeAfterSpawningProcess: true), error: .discarded)
     }
     relay.withLock { $0 = task }
+    let end = ContinuousClock.now + .seconds(120)
+    while try Data(contentsOf: output).isEmpty, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(20))
+    }
   }
 
   /// Ends the relay with SIGKILL.

@@ -39,7 +39,7 @@ import Testing
     let other = PasscodeAttempt(typed: "111111", blind: attempt.blind, element: attempt.element)
     #expect(PasscodeCipher.sign([1], with: other, old, of: passcode) == nil)
     var evaluated = 2
-    for number in 0..<1_000 {
+    for number in 0..<100 {
       if (try? attacker.evaluate(PasscodeCipher.blind("\(number)"), isNew: false)) != nil {
         evaluated += 1
       }

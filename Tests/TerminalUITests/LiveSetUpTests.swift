@@ -75,10 +75,10 @@ import ZeroMQ
       let other = family.file("wrong.json")
       try wrong.write(to: URL(fileURLWithPath: other))
       let lost = try await family.device("Lost", columns: 80, credential: other)
-      try await lost.wait(for: "This device belongs to another relay.", seconds: 20)
+      try await lost.wait(for: "This device belongs to another relay.")
       family.stopRelay()
       let rosa = try await family.device("Rosa", columns: 80)
-      try await rosa.wait(for: "Not connected. Messages will be sent later.", seconds: 20)
+      try await rosa.wait(for: "Not connected. Messages will be sent later.")
     }
   }
 

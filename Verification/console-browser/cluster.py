@@ -73,7 +73,7 @@ class Cluster:
 
     def request(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         """A request with exactly these headers; `_` in their names stands for `-`."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         sent = {"Host": f"127.0.0.1:{self.port}"}
         sent.update({name.replace("_", "-"): value for name, value in headers.items()})

@@ -20,7 +20,7 @@ class Family:
         """Opens the app if the home screen is shown."""
         chats = self.child.locator(".chats li[data-chat]").first
         button = self.child.locator("[data-key=open-app]")
-        chats.or_(button).wait_for()
+        chats.or_(button).first.wait_for()
         if button.count():
             button.click()
         chats.wait_for()

@@ -24,7 +24,8 @@ expect.set_options(timeout=PATIENCE)
 
 def launch(playwright: Any) -> Browser:
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+    # The first start reads a large program from the disk.
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=options, timeout=3 * PATIENCE)
 
 
 class ConsoleTest(unittest.TestCase):

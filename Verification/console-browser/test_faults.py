@@ -21,8 +21,8 @@ class FaultTests(ConsoleTest):
         family.review()
         family.approve()
         expect(family.chat(number).locator(".chat-title")).to_have_count(1)
+        expect(family.process("relay").locator(".identity .mono")).not_to_have_text(old)
         family.wait_for_state("relay", "up")
-        self.assertNotEqual(family.pid("relay"), old)
         expect(self.page.locator(".fault .pill").first).to_contain_text(
             re.compile(rf"{old}.*{family.pid('relay')}"))
         expect(self.page.locator(".legend .message")).to_contain_text(

@@ -16,10 +16,8 @@ class MainJobTests(ConsoleTest):
         number = family.ask()
         family.review()
         family.approve()
-        notice = family.notices("decided")
-        expect(notice).to_have_count(1)
-        family.wait_for_event("decided", decided + 1)
-        notice.click()
+        # The banner is shown for some seconds only.
+        family.notices("decided").click()
         expect(family.child.locator(".nav-title")).to_be_visible()
         expect(family.child.locator(".conversation .bubble").first).to_be_visible()
         family.child.locator(".back").click()
@@ -27,6 +25,7 @@ class MainJobTests(ConsoleTest):
         expect(family.notices("decided")).to_have_count(0)
         done = self.page.locator(".hop")
         expect(self.page.locator(".hop[data-state=done]")).to_have_count(done.count())
+        family.wait_for_event("decided", decided + 1)
         family.wait_until_well()
 
     def test_by_the_keyboard_alone(self) -> None:

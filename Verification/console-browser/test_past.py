@@ -39,8 +39,10 @@ class PastTests(ConsoleTest):
 
     def test_the_keyboard_moves_in_time_and_in_the_log(self) -> None:
         family = self.family
+        posted = family.log_kinds().count("posted")
         family.post("First.")
-        self.page.wait_for_timeout(2000)
+        family.wait_for_event("posted", posted + 1)
+        family.wait_until_well()
         self.page.locator("#scrub").focus()
         for _ in range(3):
             family.press_key("ArrowLeft")

@@ -19,7 +19,7 @@ actor LoadRun {
   /// Seconds after a run's last arrival when the rest is given up in any case.
   static let drainTimeout = 1_800.0
   /// Minimum seconds for the set-up; 10 s for each thousand families are added.
-  static let setUpTimeout = 120.0
+  static let setUpTimeout = 330.0
 
   /// The relay's CPU use, in cores, below which the set-up ends. Devices announce their presence
   /// every 15 s, so a relay with many devices is never fully idle.

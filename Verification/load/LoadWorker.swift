@@ -60,7 +60,7 @@ actor LoadWorker {
   /// The process ids of the relay and of the load.
   private static let parents = Mutex<(relay: pid_t, load: pid_t)?>(nil)
   /// Seconds within which the devices of one host must attach.
-  private static let readyLimit = 120.0
+  private static let readyLimit = 300.0
 
   private var hosting: HostingOrder?
   private var hosts: [(host: AgentHost, users: SimulatedUsers, task: Task<Void, Never>)] = []

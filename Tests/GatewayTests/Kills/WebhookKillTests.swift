@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Webhooks of a real gateway beside a real device, with SIGKILL at each step of a delivery.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct WebhookKillTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct WebhookKillTests {
   @Test(
     "S1: after SIGKILL of gateway or device at any step, each event arrives, in order, with its id")
   func kills() async throws {

@@ -8,7 +8,7 @@ actor ScreenClient {
   /// The time between two messages that keep a connection watched.
   static let renewal = Nanoseconds.seconds(3)
   /// Seconds that an agent may take to answer an act.
-  static let patience = 5.0
+  static let patience = 15.0
   /// The largest message of an agent in bytes.
   static let messageBytes: Int64 = 16 << 20
 
