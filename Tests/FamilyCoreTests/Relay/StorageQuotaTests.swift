@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  @Test("O3: notes that a device sends without a person's action leave half of its quota")
+  func notes() {
+    var home = home()
+    var notes = 0
+    while notes < 100 {
+      home.now = home.now + .seconds(1)
+      guard case .success = home.command(30, .noteAge(PersonID(3), .sealed(Self.kilobyte))) else {
+        break
+      }
+      notes += 1
+    }
+    // 16 KB of the 32 KB.
+    #expect(notes == 12)
+    #expect(fill(&home, 30) == 12)
+  }
+
   @Test("O3: at the family's quota, work ends and devices leave; other families are not affected")
   func family() throws {
     var home = home()

@@ -2,8 +2,9 @@ import FamilyModel
 
 /// The bytes of events that a family and each of its devices may have in the relay's store.
 ///
-/// At the quota the relay refuses commands as `quotaReached`, and reads continue. The last part of a
-/// quota is reserved for commands that restrict or protect: withdrawals, limits, the passcode, and
+/// At the quota the relay refuses commands as `quotaReached`, and reads continue. Devices send notes
+/// without a person's action, such as reports of the use of the web: they get half of a quota, so that
+/// questions have the rest. The last part of a quota is reserved for commands that restrict or protect: withdrawals, limits, the passcode, and
 /// shares of content keys. Commands that end work are never refused, because their number is bounded
 /// by the work: answers, cancellations and removals.
 ///
@@ -16,11 +17,13 @@ public struct StorageQuota: Hashable, Sendable {
 
   /// The part of a quota that is reserved: one of this many.
   static let reserveDivisor = 16
+  /// The part of a quota that no note of a device gets: one of this many.
+  static let notesDivisor = 2
 
   /// Bytes of a family's events up to which every further event fits.
   var alwaysFree: Int {
     let least = min(family, device)
-    return least - least / Self.reserveDivisor - 2 * Limits.frameBytes
+    return least - least / Self.notesDivisor - 2 * Limits.frameBytes
   }
 
   /// The default quotas.
@@ -52,7 +55,7 @@ struct StorageUse: Hashable, Sendable {
 
 extension FamilyState {
   /// How much of a quota an event may use.
-  private enum StorageClass { case ordinary, reserved, unlimited }
+  private enum StorageClass { case note, ordinary, reserved, unlimited }
 
   /// Refuses an event that the quota has no room for.
   ///
@@ -67,13 +70,14 @@ extension FamilyState {
       family <= quota.family - (divisor.map { quota.family / $0 } ?? 0)
         && device <= quota.device - (divisor.map { quota.device / $0 } ?? 0)
     }
-    guard !fits(in: StorageQuota.reserveDivisor) else { return }
-    switch storageClass(of: event.body) {
-    case .unlimited: return
-    case .reserved: if fits(in: nil) { return }
-    case .ordinary: break
-    }
-    throw .quotaReached
+    let isAccepted =
+      switch storageClass(of: event.body) {
+      case .unlimited: true
+      case .reserved: fits(in: nil)
+      case .ordinary: fits(in: StorageQuota.reserveDivisor)
+      case .note: fits(in: StorageQuota.notesDivisor)
+      }
+    guard isAccepted else { throw .quotaReached }
   }
 
   private func storageClass(of body: Event.Body) -> StorageClass {
@@ -82,9 +86,9 @@ extension FamilyState {
     case .rosterChanged(let next) where next != roster && next.isPart(of: roster): .unlimited
     case .withdrawn, .limitsChanged, .passcodeChanged, .keysShared, .complained, .beat: .reserved
     case .rosterChanged, .accountChanged, .asked, .reminded, .posted, .contactChanged,
-      .answeredInPerson, .invited, .joinRequested, .ageNoted, .ageSet, .settingsChanged,
-      .opaque:
+      .answeredInPerson, .invited, .joinRequested, .ageSet, .settingsChanged, .opaque:
       .ordinary
+    case .ageNoted: .note
     }
   }
 }
