@@ -105,7 +105,24 @@ import Testing
     }
     #expect(problem == nil)
     home.disconnect(1)
+    let day = ReportedWebDay(
+      WebDay(Account.Day(year: 2026, month: 5, day: 1), seconds: 9), stamp: ID128(high: 1, low: 0),
+      deletion: 0)
+    let reports = [SignedFamily.emily, PersonID(99)].map {
+      RecordChange.put(.webReport($0, DeviceID(3), day))
+    }
+    home.machines.persist(reports, of: 1)
     _ = erase(&home, 1, endedBy: Instant(milliseconds: 0))
+    let kept = home.machines.records(of: 1).compactMap { record -> PersonID? in
+      guard
+        case .webReport(let person, _, _)? = try? DeviceRecord.decode(
+          key: record.key.bytes, value: record.value)
+      else { return nil }
+      return person
+    }
+    #expect(kept == [PersonID(99)])
+    let other = RecordChange.delete(.webReport(PersonID(99), DeviceID(3), day.day.day))
+    home.machines.persist([other], of: 1)
     let contents = home.machines.records(of: 1).compactMap { record -> Event.Body? in
       guard
         case .event(let event)? = try? DeviceRecord.decode(

@@ -191,6 +191,26 @@ private func site(_ name: String) -> Site { Site(name)! }
     #expect(today?.isShortened == true)
   }
 
+  @Test("S5, X2: an app may delete since any moment, and starts again before the device knows")
+  func anyMoment() async throws {
+    await family.organizer.setWebRules(.allow, report: .sites)
+    try await family.app { await show("https://news.example/", seconds: 40) }
+    try await family.app {
+      STWebHistory().deleteHistory(during: DateInterval(start: .distantPast, end: .distantFuture))
+      family.crashApp()
+    }
+    try await family.app { await show("https://games.example/", seconds: 3) }
+    await report()
+    #expect(today?.sites[site("news.example")] == nil || today?.seconds == 43)
+    try await family.app {
+      STWebHistory().deleteHistory(during: DateInterval(start: .distantPast, end: .distantFuture))
+      await family.settle()
+      await show("https://games.example/", seconds: 3)
+    }
+    await report()
+    #expect(today?.sites == [site("games.example"): 3])
+  }
+
   @Test("S5: an adult's use, and use without a family, is not counted", arguments: [true, false])
   func others(isInFamily: Bool) async throws {
     let family = TestFamily(isInFamily: isInFamily, isChild: false)

@@ -11,8 +11,8 @@ extension AppSession {
     Task { await pagesChanged() }
   }
 
-  /// Deletes a part of what the app has reported, from any thread. The deletion is durable, and reaches the
-  /// device as soon as the device runs.
+  /// Deletes a part of what the app has reported, from any thread. The deletion is stored soon
+  /// after the call, and reaches the device as soon as the device runs.
   package nonisolated func deleteWebUse(_ part: WebHistoryPart) {
     chosenDeletions.withLock { $0.append(part) }
     Task { await reportPages() }

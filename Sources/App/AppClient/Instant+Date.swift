@@ -2,9 +2,12 @@ package import FamilyModel
 package import Foundation
 
 extension Instant {
-  /// The moment of a date, rounded down and clamped, because an app may pass any date.
+  /// The moment of a date, rounded down and clamped to ``Limits/times``, because an app may pass any date.
   package init(_ date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded(.down)
-    self.init(milliseconds: Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min))
+    let (first, last) = (Limits.times.lowerBound, Limits.times.upperBound)
+    self.init(
+      milliseconds: Int64(exactly: milliseconds).map { min(max($0, first), last) }
+        ?? (milliseconds > 0 ? last : first))
   }
 }

@@ -5,9 +5,11 @@ import SiteNames
 
 /// The use of the web that this app has reported for the device's owner.
 ///
-/// A deletion takes the time from the reports that guardians read, on all devices. A deletion is durable,
-/// and reaches a device that is away when that device returns. Guardians see that a day was shortened. The
-/// history of other apps stays, and an app cannot read the history. Without a device nothing changes.
+/// A deletion takes the time from the reports that guardians read, on all devices. The app
+/// stores a deletion soon after the call, and a device that is away learns of the deletion when the device
+/// returns. A process that ends at once, or never holds the app's store, may lose the deletion. Guardians
+/// see that a day was shortened. The history of other apps stays, and an app cannot read the history. Without
+/// a device nothing changes.
 ///
 /// Objects may be used from any task at the same time.
 public final class STWebHistory: Sendable {

@@ -88,12 +88,12 @@ public final class STWebpageController: Sendable {
   }
 
   private func change(_ body: (inout State) -> Void) {
-    let (before, after) = current.withLock { state in
+    current.withLock { state in
       let before = state.countedSite
       body(&state)
-      return (before, state.countedSite)
+      // Under the lock, so that the last change is also the last one that counts.
+      if state.countedSite != before { count(state.countedSite) }
     }
-    if before != after { count(after) }
   }
 
   private func count(_ site: Site?) { (try? AppSession.current())?.show(number, site) }
@@ -165,7 +165,7 @@ public final class STWebpageController: Sendable {
   ///   - duration: How long an approval holds, from a second to ten years; `nil` (the default): until a
   ///     guardian withdraws it.
   ///   - anchor: The window in which the app asks. The prompts show its name.
-  /// - Returns: `false` if the child cancelled. Otherwise a question about the site is open, or was
+  /// - Returns: `false` if the child cancelled, and without a family. Otherwise a question about the site is open, or was
   ///   answered on the device.
   /// - Throws: `DeviceProblem`, for example with the number 450 where no rule makes the person ask, or
   ///   `CancellationError`.

@@ -37,7 +37,7 @@ public enum AppRequest: Hashable, Sendable {
   /// repeated request with the number of a running check joins that check.
   case analyze(UInt64, Avatar)
   /// Reports for how long the app has shown pages. `AppReply.webUsed` answers. The numbers of an app ascend,
-  /// and the device counts no number twice.
+  /// the device counts no number twice, and the app sends the next message after the answer.
   case useWeb(UInt64, ShownPages)
   /// Deletes a part of what the app has reported, in the order of `useWeb`.
   case deleteWebUse(UInt64, WebHistoryPart)
@@ -108,7 +108,7 @@ public enum AppReply: Hashable, Sendable {
   case safety(CommunicationSafety)
   /// The answer to the `AppRequest.analyze` with this number.
   case analyzed(UInt64, PictureAnalysis)
-  /// The device has stored all messages about the use of the web up to this number.
+  /// The number of the last message about the use of the web that the device has stored.
   case webUsed(UInt64)
 }
 

@@ -21,7 +21,7 @@ extension Limits {
   /// response counts as handled.
   public static let loopGrace: Duration = .seconds(1)
   /// The interval at which an app that shows pages reports their time. A kill of the app loses less than
-  /// this.
+  /// this while the device answers.
   public static let webUseInterval: Duration = .seconds(15)
   /// The longest time between two readings of the clock of pages. Above: the rest does not count, because a
   /// stopped process shows nothing.

@@ -54,6 +54,14 @@ struct WebReportsTests {
     }
   }
 
+  @Test("S5: the deletion of a site keeps the time of a site that was shown at the same time")
+  func overlapping() {
+    var day = Self.day(1, 7_200, 7_200)
+    day.seconds = 7_200
+    #expect(day.deleting(Self.games).seconds == 7_200)
+    #expect(Self.day(1, 10, 5).deleting(Self.games).seconds == 10)
+  }
+
   @Test("S5: the deletion of a site keeps the other sites' time")
   func site() {
     let steps: [Step] = [

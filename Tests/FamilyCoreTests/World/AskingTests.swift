@@ -165,6 +165,17 @@ import Testing
     #expect(entries == [.response(question, .decline), .known([ada])])
   }
 
+  @Test("X2: a question that its default answers names no people above the limit")
+  mutating func limitsOffManyNames() {
+    world.guardian(1, .setLimits(child: World.emily, on: false))
+    let many = (0..<Limits.namedHandles).map { Handle("person\($0)", .custom) }
+    world.child(3, .app(World.app, .name(many)))
+    world.ask(question)
+    let named = world.machines.records(of: 3).count { if case .named = $0 { true } else { false } }
+    #expect(named == Limits.namedHandles)
+    #expect(world.outcome(question) == .answeredByDefault)
+  }
+
   @Test("F7, Q8: without a family, a question gets its default choice") func noFamily() {
     var machine = ChildMachine(
       DeviceAddress(family: FamilyID(0), device: DeviceID(1)), of: PersonID(1), isInFamily: false,

@@ -141,6 +141,83 @@ import Testing
     #expect(world.machines.children[3]!.deadline.map { $0 > world.machines.now } ?? true)
   }
 
+  @Test("S5: a device that has no relay for days keeps one report in its outbox, and all days")
+  func away() {
+    var world = Self.world()
+    world.shows(Self.news, 10, 1)
+    world.wait(.minutes(16))
+    world.disconnect(3)
+    for message: UInt64 in 2...200 {
+      world.shows(Self.news, 10, message)
+      world.wait(.minutes(16))
+    }
+    let machine = world.machines.children[3]!
+    #expect(machine.link.pendingCommands.count == 1)
+    #expect(machine.deadline.map { $0 > world.machines.now } ?? true)
+    world.connect(3)
+    for _ in 0..<4 { world.wait(.minutes(16)) }
+    #expect(world.report(1) == [Self.news: 2_000])
+  }
+
+  @Test("S5: a report that waits for the relay is not sent after a deletion")
+  func waiting() {
+    for byGuardian in [false, true] {
+      var world = Self.world()
+      world.shows(Self.news, 10, 1)
+      world.wait(.minutes(16))
+      world.disconnect(3)
+      world.shows(Self.games, 40, 2)
+      world.wait(.minutes(16))
+      #expect(world.machines.children[3]!.link.pendingCommands.count == 1)
+      if byGuardian {
+        world.guardian(1, .changeSettings(World.emily, .webUseDeleted(Self.games)))
+      } else {
+        world.child(3, .app(World.app, .deleteWebUse(3, .site(Self.games))))
+      }
+      world.connect(3)
+      world.wait(.minutes(33))
+      let sites = world.machines.log.flatMap { event -> [Site] in
+        guard case .ageNoted(_, .webUse(let use)) = event.body else { return [] }
+        return use.days.flatMap(\.sites.keys)
+      }
+      #expect(byGuardian || !sites.contains(Self.games))
+      #expect(world.report(1) == [Self.news: 10])
+    }
+  }
+
+  @Test("S5: the days of all apps of a device are at most those that readers keep")
+  func days() {
+    var world = Self.world()
+    for day: UInt64 in 1...40 {
+      let app = day.isMultiple(of: 2) ? World.app : World.otherApp
+      world.shows(Self.news, 10, day, app: app)
+      world.wait(.hours(24))
+    }
+    let held = world.machines.records(of: 3).compactMap {
+      if case .webUse(_, let day, _) = $0 { day.day } else { nil }
+    }
+    #expect(Set(held).count == Limits.webUseDays)
+    let count = world.machines.log.count
+    world.restoreChild(3, 3)
+    world.connect(3)
+    world.wait(.hours(2))
+    #expect(world.machines.log.count == count)
+  }
+
+  @Test("S5: days that no report can have are not counted, so that the device starts again")
+  func lateClock() throws {
+    var world = Self.world()
+    world.machines.now = Instant(milliseconds: 8_000_000_000_000)
+    world.disconnect(3)
+    world.connect(3)
+    world.shows(Self.news, 10, 1)
+    let years = world.machines.records(of: 3).compactMap {
+      if case .webUse(_, let day, _) = $0 { day.day.year } else { nil }
+    }
+    #expect(years.allSatisfy(Limits.years.contains))
+    #expect(world.stored() == [1])
+  }
+
   @Test("S5: an app deletes its own history, and guardians see that")
   func history() {
     var world = Self.world()

@@ -2,11 +2,13 @@ import FamilyModel
 
 /// The messages about the use of the web that the device has not stored.
 ///
-/// - *Added* → (the device is attached) *sent* → (the device has stored it) *removed*.
+/// - *Added* → (the device is attached, and has stored all former messages) *sent* → (the device has stored
+///   it) *removed*.
 ///
-/// Each attachment sends the messages again. Their numbers ascend, also over restarts of the app, so that the
-/// device counts none twice. Deletions are durable. The time of pages is not: a kill of the app loses the
-/// time that the device has not stored.
+/// One message is in flight, because a device may drop any message of an app that it refuses. Each attachment
+/// and each further time of pages send the message again. The numbers ascend, also over restarts of the app,
+/// so that the device counts none twice. Deletions are durable. The time of pages is not: a kill of the app
+/// loses the time that the device has not stored.
 struct WebUseQueue: Sendable {
   enum Message: Hashable, Sendable {
     case pages(ShownPages)
@@ -74,21 +76,36 @@ struct WebUseQueue: Sendable {
     last = max(last, number)
   }
 
-  /// The messages to send: all, or those that are not sent yet.
-  mutating func requests(again: Bool) -> [AppRequest] {
-    let due = entries.indices.filter { again || !entries[$0].isSent }
-    for index in due { entries[index].isSent = true }
-    return due.map { entries[$0].request }
+  /// The first message, unless it is in flight.
+  ///
+  /// - Parameter again: Whether the message is sent again if it is in flight.
+  mutating func request(again: Bool) -> AppRequest? {
+    guard let first = entries.first, again || !first.isSent else { return nil }
+    entries[0].isSent = true
+    return first.request
   }
 
-  /// Removes the messages up to a number.
+  /// Removes the message that the device has stored.
   ///
+  /// A device whose last number is higher has not stored the message: the app's clock was set back over a
+  /// restart, say. All messages then get higher numbers.
+  ///
+  /// - Parameter number: The number of the last message that the device has stored.
   /// - Returns: The changes of durable state.
   mutating func remove(through number: UInt64) -> [AppRecordChange] {
-    let stored = entries.prefix { $0.number <= number }
-    entries.removeFirst(stored.count)
     last = max(last, number)
-    return stored.compactMap(\.record).map { .remove($0) }
+    guard let first = entries.first, first.isSent, first.number <= number else { return [] }
+    guard first.number < number else {
+      entries.removeFirst()
+      return first.record.map { [.remove($0)] } ?? []
+    }
+    var changes: [AppRecordChange] = []
+    for index in entries.indices {
+      if let record = entries[index].record { changes.append(.remove(record)) }
+      entries[index].number = nextNumber(at: Instant(milliseconds: 0))
+      entries[index].isSent = false
+    }
+    return changes + entries.compactMap(\.record).map { .put($0) }
   }
 
   /// Removes the time of pages, which a device of an earlier version does not count.
@@ -102,20 +119,21 @@ extension AppMachine {
   mutating func useWeb(_ pages: ShownPages, at now: Instant) -> [Effect] {
     guard isWebRestricted == true else { return [] }
     webUses.add(pages, at: now)
-    return sendWebUses()
+    return sendWebUse(again: true)
   }
 
   /// Deletes a part of what the app has reported.
   mutating func deleteWebUse(_ part: WebHistoryPart, at now: Instant) -> [Effect] {
-    [.persist(webUses.delete(part, at: now))] + sendWebUses()
+    [.persist(webUses.delete(part, at: now))] + sendWebUse()
   }
 
-  mutating func sendWebUses(again: Bool = false) -> [Effect] {
-    isConnected && isAttached ? webUses.requests(again: again).map { .send($0) } : []
+  mutating func sendWebUse(again: Bool = false) -> [Effect] {
+    guard isConnected, isAttached, let request = webUses.request(again: again) else { return [] }
+    return [.send(request)]
   }
 
   mutating func webUsed(_ number: UInt64) -> [Effect] {
     let changes = webUses.remove(through: number)
-    return changes.isEmpty ? [] : [.persist(changes)]
+    return (changes.isEmpty ? [] : [.persist(changes)]) + sendWebUse()
   }
 }

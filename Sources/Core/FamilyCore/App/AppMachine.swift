@@ -222,7 +222,7 @@ public struct AppMachine: Sendable {
     case .entry(let entry): return apply(entry)
     case .caughtUp:
       return [.caughtUp] + requestAllSites() + manageAgain()
-        + requestSafetyAgain() + sendWebUses(again: true)
+        + requestSafetyAgain() + sendWebUse(again: true)
     case .asked(let id, let outcome):
       // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
       let count = openAsks.count

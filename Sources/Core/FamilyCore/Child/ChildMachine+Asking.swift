@@ -202,7 +202,8 @@ extension ChildMachine {
     // After a lost reply the app repeats its question, but the response is in the feed already.
     guard !(feeds.contains { $0.app == app && $0.holdsResponse(to: question.id) }) else { return }
     let new = enqueueResponse(
-      question, question.defaultChoice, for: app, into: &out, effects: &effects)
+      question, question.defaultChoice, for: app, limit: Limits.namedHandles, into: &out,
+      effects: &effects)
     let known = new.filter { self.known.contains($0, in: app) }
     enqueue(known, for: app, into: &out, effects: &effects) { .known($0) }
   }

@@ -44,14 +44,16 @@ extension ChildMachine {
   /// The app takes a response for the confirmation of these names, whose own message may be lost, or may
   /// have come from another device.
   ///
+  /// - Parameter limit: The number of handles up to which the app may name people; `nil`: any, because
+  ///   guardians have decided.
   /// - Returns: The people whom the app had not named before.
   @discardableResult
   mutating func enqueueResponse(
     _ question: Question, _ choice: Choice, for app: AppID, signed: [CommandName] = [],
-    into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
+    limit: Int? = nil, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) -> [Handle] {
     let people = question.topic.handles.map(\.canonical)
-    let named = update(app) { $0.name(people, limit: nil) }
+    let named = update(app) { $0.name(people, limit: limit) }
     out.changes += named?.changes ?? []
     enqueue(.response(question, choice), for: app, signed: signed, into: &out, effects: &effects)
     return named?.new ?? []

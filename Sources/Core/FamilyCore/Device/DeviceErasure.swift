@@ -3,7 +3,7 @@ package import FamilyModel
 /// The erasure of contents from the records of a device, by the rule of ``ErasurePlan``.
 ///
 /// An event whose content readers may lack keeps its record without the content. Other events of a
-/// removed person leave their positions only.
+/// removed person leave their positions only. Reports of the person's use of the web are deleted.
 package enum DeviceErasure {
   /// The changes that erase contents.
   ///
@@ -23,15 +23,27 @@ package enum DeviceErasure {
     for (position, event) in events.enumerated() {
       positions += plan.add(event, of: family, at: position)
     }
-    let changes = (positions + plan.finish()).flatMap { position -> [RecordChange] in
+    let contents = (positions + plan.finish()).flatMap { position -> [RecordChange] in
       let event = events[position]
       guard event.body.mayBeErased else {
         return event.passing
       }
       return event.erasingContent(digest: digest).map { [.put(.event($0))] } ?? []
     }
+    let changes = contents + webReports(of: removed, in: records)
     // The snapshot has open contents. The next start makes another one.
     return changes.isEmpty ? [] : changes + [.delete(.snapshot)]
+  }
+
+  /// The deletions of the persons' reports of the use of the web.
+  private static func webReports(
+    of persons: Set<PersonID>, in records: [DeviceRecord]
+  ) -> [RecordChange] {
+    records.compactMap { record in
+      guard case .webReport(let person, let device, let report) = record, persons.contains(person)
+      else { return nil }
+      return .delete(.webReport(person, device, report.day.day))
+    }
   }
 
   /// The persons of earlier rosters whom the newest one lacks.

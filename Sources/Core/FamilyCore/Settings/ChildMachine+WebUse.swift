@@ -43,7 +43,9 @@ extension ChildMachine {
     _ pages: ShownPages, _ message: UInt64, of app: AppID, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
-    let isCounted = webDetail != .off && !link.isShutOut
+    let isCounted =
+      webDetail != .off && !link.isShutOut
+      && Limits.years.contains(webDay(of: ageTime(now: now)).year)
     changeWebUse(message, of: app, now: now, isKept: isCounted, into: &out, effects: &effects) {
       today, use in
       guard isCounted else { return [] }
@@ -76,6 +78,7 @@ extension ChildMachine {
         return day.day
       }
     }
+    withdrawReports(into: &out)
   }
 
   /// Changes the use of one app, unless the device has stored the message.
@@ -98,14 +101,18 @@ extension ChildMachine {
     // The record of the last day has the number of the last message.
     if let last = use.days.keys.max(), !changed.contains(last) { changed.append(last) }
     webUse[app] = use
-    forgetFirstDays(of: app, into: &out)
+    forgetFirstDays(into: &out)
     record(changed, of: app, into: &out)
   }
 
-  private mutating func forgetFirstDays(of app: AppID, into out: inout DeviceLink.Output) {
-    for day in webUse[app]!.days.keys.sorted().dropLast(Limits.webUseDays) {
-      webUse[app]!.days[day] = nil
-      out.changes.append(.delete(.webUse(app, day)))
+  private mutating func forgetFirstDays(into out: inout DeviceLink.Output) {
+    let forgotten = usedDays.sorted().dropLast(Limits.webUseDays)
+    guard !forgotten.isEmpty else { return }
+    webReporting.days.subtract(forgotten)
+    for app in webUse.keys.sorted() {
+      for day in forgotten where webUse[app]!.days.removeValue(forKey: day) != nil {
+        out.changes.append(.delete(.webUse(app, day)))
+      }
     }
   }
 
@@ -134,6 +141,7 @@ extension ChildMachine {
       webUse[app]!.days = rest
       record(former.keys.filter { former[$0] != rest[$0] }, of: app, into: &out)
     }
+    withdrawReports(into: &out)
     // For readers, reports that do not reflect the deletion are empty.
     webReporting.days.formUnion(usedDays)
   }
@@ -150,6 +158,7 @@ extension ChildMachine {
     if isFirst {
       webReporting.days = unreportedDays(detail)
     } else if webReporting.detail != detail {
+      withdrawReports(into: &out)
       webReporting.days.formUnion(usedDays)
     }
     webReporting.detail = detail
@@ -157,6 +166,7 @@ extension ChildMachine {
     let due = webReporting.due ?? now + (isFirst ? .zero : Timing.webReportInterval)
     webReporting.due = due
     guard due <= now else { return }
+    guard !isReportPending else { return webReporting.due = now + Timing.webReportInterval }
     let days = webReporting.days.sorted().suffix(Limits.webUseDaysInReport)
     let use = WebUse(
       days.map { ownDay($0, detail) },
@@ -166,10 +176,21 @@ extension ChildMachine {
     webReporting.days.subtract(days)
   }
 
+  /// Replaces reports in the outbox, which may have what was deleted, by later ones.
+  private mutating func withdrawReports(into out: inout DeviceLink.Output) {
+    webReporting.days.formUnion(link.withdrawWebUse(into: &out))
+  }
+
+  /// Whether a report is in the outbox. Another one would fill the outbox while the relay is away.
+  private var isReportPending: Bool {
+    link.pendingCommands.contains { if case .noteAge(_, .webUse) = $0 { true } else { false } }
+  }
+
   private mutating func forgetWebUse(into out: inout DeviceLink.Output) {
     for (app, use) in webUse.sorted(by: { $0.key < $1.key }) {
       out.changes += use.days.keys.sorted().map { .delete(.webUse(app, $0)) }
     }
+    withdrawReports(into: &out)
     webUse = [:]
     webReporting = WebReporting()
   }

@@ -16,8 +16,9 @@ public struct ReportedWebDay: Hashable, Sendable {
 
 /// The newest report of each device and day about one child's use of the web.
 ///
-/// A report has its place by its stamp, and a deletion removes each report that does not reflect it. The
-/// result does not depend on the order of arrival.
+/// A report has its place by its stamp, and a deletion removes each report that does not reflect it. A report
+/// that arrives after a deletion which it does not reflect is empty, until its device reports again. Otherwise
+/// the result does not depend on the order of arrival.
 struct WebReports: Equatable, Sendable {
   private(set) var days: [DeviceID: [Account.Day: ReportedWebDay]] = [:]
 
@@ -78,7 +79,8 @@ extension WebDay {
     guard let time = sites[site] else { return self }
     var rest = self
     rest.sites[site] = nil
-    rest.seconds -= min(time, seconds)
+    // Two sites that were shown at once count once together: the other one's time stays.
+    rest.seconds = max(seconds - min(time, seconds), rest.sites.values.max() ?? 0)
     return rest
   }
 }

@@ -1,7 +1,7 @@
 /// The use of the web on one calendar day.
 ///
-/// The time of all sites together is at most ``seconds``: sites above ``Limits/webUseSites`` count there
-/// only.
+/// Sites that are shown at once count once in ``seconds``, and each for itself. Sites above
+/// ``Limits/webUseSites`` count in ``seconds`` only.
 public struct WebDay: Hashable, Sendable {
   /// The day, in the person's time zone.
   public var day: Account.Day

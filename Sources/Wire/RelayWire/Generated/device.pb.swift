@@ -1201,7 +1201,7 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .analyzed(newValue)}
   }
 
-  /// Every `use_web` and `delete_use` up to this number is stored.
+  /// The number of the last stored `use_web` or `delete_use`.
   var webUsed: UInt64 {
     get {
       if case .webUsed(let v)? = body {return v}
@@ -1260,7 +1260,7 @@ nonisolated struct PBAppReply: Sendable {
     case safety(UInt32)
     /// The reply to `analyze`.
     case analyzed(PBPictureVerdict)
-    /// Every `use_web` and `delete_use` up to this number is stored.
+    /// The number of the last stored `use_web` or `delete_use`.
     case webUsed(UInt64)
     /// The family's next roster, oldest first.
     case roster(PBRosterProof)
