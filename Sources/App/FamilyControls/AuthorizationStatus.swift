@@ -2,7 +2,8 @@
 public enum AuthorizationStatus: Int, Hashable, Sendable, CustomStringConvertible {
   /// No guardian has answered the app.
   case notDetermined
-  /// A guardian declined the app's question, or has withdrawn the authorization.
+  /// A guardian declined the app's question, has withdrawn the authorization, or has withdrawn the consent
+  /// to the authorized app.
   case denied
   /// The authorization is in force.
   case approved

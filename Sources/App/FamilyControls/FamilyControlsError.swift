@@ -4,15 +4,18 @@ import FamilyModel
 
 /// The reason why an authorization failed.
 public enum FamilyControlsError: Int, Error, Hashable, Sendable {
-  /// A guardian has withdrawn the consent to the app, or another app blocks the app.
+  /// A guardian has withdrawn the consent to the app, another app blocks the app, or the app is rated above
+  /// the child's ceiling.
   case restricted
   /// The device does not answer, or refuses the question.
   case unavailable
-  /// The device's owner is no child of a family, or the request is for an individual.
+  /// The device's owner is an adult of a family, or the request is for an individual.
   case invalidAccountType
-  /// The child cancelled the question, or a guardian declined the question.
+  /// The child cancelled the question, a guardian declined the question, or the device's owner has no
+  /// family.
   case authorizationCanceled
-  /// The family has no passcode to authenticate a guardian with.
+  /// The family has no passcode to authenticate a guardian with. Never thrown: the child then asks by
+  /// message.
   case authenticationMethodUnavailable
 
   init(_ problem: Problem) {

@@ -1,3 +1,6 @@
+public import DeviceConnection
+import FamilyModel
+
 /// The result of the analysis of a picture.
 public final class SCSensitivityAnalysis: Sendable {
   /// Whether the picture is sensitive.
@@ -16,4 +19,14 @@ public enum SCSensitivityAnalysisPolicy: Int, Sendable, CaseIterable {
   case simpleInterventions = 1
   /// The app covers a sensitive picture, and explains the warning before it shows the picture.
   case descriptiveInterventions = 2
+}
+
+extension DeviceProblem {
+  /// Whether no check applies to a picture, so that the app shows it: the process has no device, or the policy
+  /// is ``SCSensitivityAnalysisPolicy/disabled``.
+  ///
+  /// An addition to Apple's API. With every other problem, the app covers the picture.
+  public var isWithoutCheck: Bool {
+    [Problem.noDevice, .picturesNotChecked].contains { number == Int($0.code) }
+  }
 }

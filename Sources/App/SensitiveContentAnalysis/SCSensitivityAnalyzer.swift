@@ -9,7 +9,7 @@ public import Foundation
 /// do {
 ///   let analysis = try await analyzer.analyzeImage(picture)
 ///   if analysis.isSensitive { cover(picture) } else { show(picture) }
-/// } catch let problem as DeviceProblem where [422, 460].contains(problem.number) {
+/// } catch let problem as DeviceProblem where problem.isWithoutCheck {
 ///   show(picture)  // no device, or the policy is `disabled`
 /// } catch {
 ///   cover(picture)

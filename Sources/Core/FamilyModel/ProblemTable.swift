@@ -156,7 +156,8 @@ extension Problem {
         + "characters."),
     ProblemEntry(
       307, "too many",
-      "A count is above its limit: people, devices, open questions or invitations.",
+      "A count is above its limit: people, devices, open questions, invitations, rules for "
+        + "sites, or settings of a managing app.",
       "A family has at most \(Limits.persons) members and \(Limits.devices) devices. Wait "
         + "until open questions or invitations end."),
     ProblemEntry(

@@ -14,7 +14,7 @@ struct Picture: AsyncParsableCommand {
       let analysis = try await analyzer.analyzeImage(at: URL(fileURLWithPath: file))
       guard analysis.isSensitive else { return print("the picture is shown") }
       print("the picture is covered: it is sensitive")
-    } catch let problem as DeviceProblem where [422, 460].contains(problem.number) {
+    } catch let problem as DeviceProblem where problem.isWithoutCheck {
       // No device, or no guardian who has pictures checked.
       return print("the picture is shown unchecked")
     } catch {
