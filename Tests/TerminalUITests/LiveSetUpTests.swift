@@ -20,6 +20,8 @@ import ZeroMQ
       let alex = try await family.device("Alex", columns: 80)
       for terminal in [rosa, alex] { try await terminal.wait(for: "Connected") }
       try await rosa.wait(for: "Rosa → Emily ›")
+      // A device that is connected may not have read the family yet.
+      try await alex.wait(for: "Alex → Emily ›")
       // A typed line ends catching up, so that later changes are news.
       alex.type("family")
       try await alex.wait(for: "child, devices: 3")
@@ -51,6 +53,8 @@ import ZeroMQ
       let alex = try await family.device("Alex", columns: 80)
       for terminal in [rosa, alex] { try await terminal.wait(for: "Connected") }
       try await rosa.wait(for: "Rosa → Emily ›")
+      // A device that is connected may not have read the family yet.
+      try await alex.wait(for: "Alex → Emily ›")
       // The typed lines also end catching up, so that the removal is news.
       rosa.type("remove device 1")
       try await rosa.wait(for: "This is the organizer’s last device.")
