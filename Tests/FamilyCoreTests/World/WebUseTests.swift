@@ -159,32 +159,6 @@ import Testing
     #expect(world.report(1) == [Self.news: 2_000])
   }
 
-  @Test("S5: a report that waits for the relay is not sent after a deletion")
-  func waiting() {
-    for byGuardian in [false, true] {
-      var world = Self.world()
-      world.shows(Self.news, 10, 1)
-      world.wait(.minutes(16))
-      world.disconnect(3)
-      world.shows(Self.games, 40, 2)
-      world.wait(.minutes(16))
-      #expect(world.machines.children[3]!.link.pendingCommands.count == 1)
-      if byGuardian {
-        world.guardian(1, .changeSettings(World.emily, .webUseDeleted(Self.games)))
-      } else {
-        world.child(3, .app(World.app, .deleteWebUse(3, .site(Self.games))))
-      }
-      world.connect(3)
-      world.wait(.minutes(33))
-      let sites = world.machines.log.flatMap { event -> [Site] in
-        guard case .ageNoted(_, .webUse(let use)) = event.body else { return [] }
-        return use.days.flatMap(\.sites.keys)
-      }
-      #expect(byGuardian || !sites.contains(Self.games))
-      #expect(world.report(1) == [Self.news: 10])
-    }
-  }
-
   @Test("S5: the days of all apps of a device are at most those that readers keep")
   func days() {
     var world = Self.world()

@@ -78,7 +78,6 @@ extension ChildMachine {
         return day.day
       }
     }
-    withdrawReports(into: &out)
   }
 
   /// Changes the use of one app, unless the device has stored the message.
@@ -141,7 +140,6 @@ extension ChildMachine {
       webUse[app]!.days = rest
       record(former.keys.filter { former[$0] != rest[$0] }, of: app, into: &out)
     }
-    withdrawReports(into: &out)
     // For readers, reports that do not reflect the deletion are empty.
     webReporting.days.formUnion(usedDays)
   }
@@ -158,7 +156,6 @@ extension ChildMachine {
     if isFirst {
       webReporting.days = unreportedDays(detail)
     } else if webReporting.detail != detail {
-      withdrawReports(into: &out)
       webReporting.days.formUnion(usedDays)
     }
     webReporting.detail = detail
@@ -176,11 +173,6 @@ extension ChildMachine {
     webReporting.days.subtract(days)
   }
 
-  /// Replaces reports in the outbox, which may have what was deleted, by later ones.
-  private mutating func withdrawReports(into out: inout DeviceLink.Output) {
-    webReporting.days.formUnion(link.withdrawWebUse(into: &out))
-  }
-
   /// Whether a report is in the outbox. Another one would fill the outbox while the relay is away.
   private var isReportPending: Bool {
     link.pendingCommands.contains { if case .noteAge(_, .webUse) = $0 { true } else { false } }
@@ -190,7 +182,6 @@ extension ChildMachine {
     for (app, use) in webUse.sorted(by: { $0.key < $1.key }) {
       out.changes += use.days.keys.sorted().map { .delete(.webUse(app, $0)) }
     }
-    withdrawReports(into: &out)
     webUse = [:]
     webReporting = WebReporting()
   }

@@ -27,13 +27,6 @@ extension DeviceLink {
     try send(.cancel(question), id: id, now: now, into: &out)
   }
 
-  /// Withdraws the reports of the use of the web that the relay cannot have, because their use was deleted.
-  ///
-  /// - Returns: The days of the withdrawn reports.
-  mutating func withdrawWebUse(into out: inout Output) -> [Account.Day] {
-    sender.withdrawWebUse(into: &out)
-  }
-
   /// The host has room for the question.
   mutating func admitted(_ id: CommandID, now: Instant) {
     if state == .attached { sender.admit(id, now: now) }

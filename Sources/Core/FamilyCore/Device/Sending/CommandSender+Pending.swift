@@ -17,19 +17,6 @@ extension CommandSender {
     discard(pending.id, into: &out)
     return true
   }
-
-  /// Removes the reports of the use of the web, unless the relay may have them.
-  ///
-  /// - Returns: The days of the removed reports.
-  mutating func withdrawWebUse(into out: inout DeviceLink.Output) -> [Account.Day] {
-    var days: [Account.Day] = []
-    for pending in outbox.pending where pending.isUnknownToRelay {
-      guard case .noteAge(_, .webUse(let use)) = pending.command else { continue }
-      discard(pending.id, into: &out)
-      days += use.days.map(\.day)
-    }
-    return days
-  }
 }
 
 extension Outbox {
