@@ -43,10 +43,11 @@ struct PageMeter: Sendable {
     let seconds = total.components.seconds
     guard seconds > 0 else { return nil }
     total -= .seconds(seconds)
-    var pages = ShownPages(seconds: UInt32(clamping: min(seconds, Int64(WebDay.longest))))
+    func counted(_ seconds: Int64) -> UInt32 { min(UInt32(clamping: seconds), WebDay.longest) }
+    var pages = ShownPages(seconds: counted(seconds))
     for (site, time) in sites {
       let whole = time.components.seconds
-      if whole > 0 { pages.sites[site] = UInt32(clamping: min(whole, Int64(WebDay.longest))) }
+      if whole > 0 { pages.sites[site] = counted(whole) }
       let rest = time - .seconds(whole)
       sites[site] = rest > .zero ? rest : nil
     }

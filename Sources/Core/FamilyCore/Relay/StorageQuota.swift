@@ -4,9 +4,9 @@ import FamilyModel
 ///
 /// At the quota the relay refuses commands as `quotaReached`, and reads continue. Devices send notes
 /// without a person's action, such as reports of the use of the web: they get half of a quota, so that
-/// questions have the rest. The last part of a quota is reserved for commands that restrict or protect: withdrawals, limits, the passcode, and
-/// shares of content keys. Commands that end work are never refused, because their number is bounded
-/// by the work: answers, cancellations and removals.
+/// questions have the rest. The last part of a quota is reserved for commands that restrict or protect:
+/// withdrawals, limits, the passcode, and shares of content keys. Commands that end work are never
+/// refused, because their number is bounded by the work: answers, cancellations and removals.
 ///
 /// Other families are not affected: each family has its own quota.
 public struct StorageQuota: Hashable, Sendable {

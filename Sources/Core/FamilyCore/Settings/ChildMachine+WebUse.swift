@@ -43,12 +43,9 @@ extension ChildMachine {
     _ pages: ShownPages, _ message: UInt64, of app: AppID, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
-    let isCounted =
-      webDetail != .off && !link.isShutOut
-      && Limits.years.contains(webDay(of: ageTime(now: now)).year)
-    changeWebUse(message, of: app, now: now, isKept: isCounted, into: &out, effects: &effects) {
-      today, use in
-      guard isCounted else { return [] }
+    let isCounted = webDetail != .off && !link.isShutOut
+    changeWebUse(message, of: app, now: now, into: &out, effects: &effects) { today, use in
+      guard isCounted, Limits.years.contains(today.year) else { return [] }
       use.days[today, default: WebDay(today)]
         .add(WebDay(today, seconds: pages.seconds, sites: pages.sites))
       return [today]
@@ -68,8 +65,7 @@ extension ChildMachine {
     case .days(let first, let last):
       days = webDay(of: min(first, last))...webDay(of: max(first, last))
     }
-    changeWebUse(message, of: app, now: now, isKept: false, into: &out, effects: &effects) {
-      _, use in
+    changeWebUse(message, of: app, now: now, into: &out, effects: &effects) { _, use in
       use.days.values.filter { days?.contains($0.day) ?? true }.compactMap { day in
         var rest = day.deleting(site)
         guard rest != day else { return nil }
@@ -80,13 +76,12 @@ extension ChildMachine {
     }
   }
 
-  /// Changes the use of one app, unless the device has stored the message.
+  /// Changes the use of one app, unless the device has stored the message. The number of a message is stored
+  /// beside the days: without any, a repetition changes nothing either.
   ///
-  /// - Parameters:
-  ///   - isKept: Whether today's record is written in every case.
-  ///   - change: Returns the days that it has changed.
+  /// - Parameter change: Returns the days that it has changed.
   private mutating func changeWebUse(
-    _ message: UInt64, of app: AppID, now: Instant, isKept: Bool,
+    _ message: UInt64, of app: AppID, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect],
     _ change: (Account.Day, inout AppWebUse) -> [Account.Day]
   ) {
@@ -95,7 +90,7 @@ extension ChildMachine {
     guard message > use.message else { return }
     let today = webDay(of: ageTime(now: now))
     var changed = change(today, &use)
-    guard isKept || !use.days.isEmpty else { return }
+    guard !use.days.isEmpty else { return }
     use.message = message
     // The record of the last day has the number of the last message.
     if let last = use.days.keys.max(), !changed.contains(last) { changed.append(last) }

@@ -36,23 +36,12 @@ public struct WebDay: Hashable, Sendable {
 
   /// Adds seconds to a site. Above ``Limits/webUseSites`` a new site is left out.
   public mutating func add(_ time: UInt32, to site: Site) {
-    guard sites[site] != nil || sites.count < Limits.webUseSites else { return }
-    sites[site] = Self.sum(sites[site] ?? 0, time)
+    sites.add(time, to: site, limit: Limits.webUseSites)
   }
 
   /// The sites, the one with the longest time first.
   public var longestSites: [(site: Site, seconds: UInt32)] {
     sites.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
-  }
-
-  /// Checks the times and the number of sites.
-  ///
-  /// - Throws: `tooMany`, or `malformed` for a time above a day.
-  public func validate() throws(Problem) {
-    guard sites.count <= Limits.webUseSites else { throw .tooMany }
-    guard seconds <= Self.longest, sites.values.allSatisfy({ $0 <= Self.longest }) else {
-      throw .malformed
-    }
   }
 }
 
@@ -87,10 +76,7 @@ public struct ShownPages: Hashable, Sendable {
   /// Adds another time. Above ``Limits/sitesInMessage`` a new site is left out.
   public mutating func add(_ other: ShownPages) {
     seconds = WebDay.sum(seconds, other.seconds)
-    for (site, time) in other.sites
-    where sites[site] != nil || sites.count < Limits.sitesInMessage {
-      sites[site] = WebDay.sum(sites[site] ?? 0, time)
-    }
+    for (site, time) in other.sites { sites.add(time, to: site, limit: Limits.sitesInMessage) }
   }
 }
 
@@ -102,4 +88,12 @@ public enum WebHistoryPart: Hashable, Sendable {
   case site(Site)
   /// All reports about the days from that of the first moment to that of the last one.
   case days(from: Instant, through: Instant)
+}
+
+extension [Site: UInt32] {
+  /// Adds seconds to a site. At the limit a new site is left out.
+  fileprivate mutating func add(_ time: UInt32, to site: Site, limit: Int) {
+    guard self[site] != nil || count < limit else { return }
+    self[site] = WebDay.sum(self[site] ?? 0, time)
+  }
 }
