@@ -137,10 +137,8 @@ struct Transcript {
 
   private func withdrawn() async throws {
     title("8. Rosa withdraws an approval, and Landmarks hides the chat")
-    let reply = try await cluster.relayctl(
-      "withdraw", "--child", "Emily", "--kind", "custom", "maria", "--app", RunningCluster.app,
-      "--as", layout.credential(1, "Rosa").path)
-    say("relayctl withdraw: \(reply.trimmingCharacters(in: .newlines))")
+    try await rosa(
+      "withdraw", "--child", "Emily", "--kind", "custom", "maria", "--app", RunningCluster.app)
     try await knows(1, ["+15550100", "dragonslayer42", "sofia", "tomas"])
     try await show(1, "Emily", known: ["dragonslayer42"])
     for (handle, reason) in [
@@ -182,9 +180,7 @@ struct Transcript {
   private func consent() async throws {
     title("11. Rosa withdraws the consent to Landmarks, and gives the consent back")
     let rosa = layout.credential(1, "Rosa").path
-    let reply = try await cluster.relayctl(
-      "withdraw", "--consent", RunningCluster.app, "--child", "Emily", "--as", rosa)
-    say("relayctl withdraw: \(reply.trimmingCharacters(in: .newlines))")
+    try await self.rosa("withdraw", "--consent", RunningCluster.app, "--child", "Emily")
     try await killChildAgent()
     try await show(1, "Emily", known: [])
     try await check(refuses("olga"), "Landmarks cannot ask: problem 414")
@@ -198,9 +194,7 @@ struct Transcript {
       "contact", "add", "--kind", "custom", "olga", "--child", "Emily", "--as", rosa)
     try await knows(1, ["+15550100", "dragonslayer42", "olga", "sofia", "tomas"])
     try check(launches == self.launches(1), "a new contact does not launch Landmarks")
-    let gift = try await cluster.relayctl(
-      "consent", RunningCluster.app, "--child", "Emily", "--as", rosa)
-    say("relayctl consent: \(gift.trimmingCharacters(in: .newlines))")
+    try await self.rosa("consent", RunningCluster.app, "--child", "Emily")
     try await until("Landmarks is launched again") { try self.launches(1) > launches }
     try await show(1, "Emily", known: ["dragonslayer42"])
   }
@@ -250,9 +244,8 @@ struct Transcript {
   private func web() async throws {
     title("13. Rosa makes Emily ask for websites, reads the time on them, and deletes it")
     let rosa = layout.credential(1, "Rosa").path
-    for command in [["web-rule", "ask"], ["web-reporting", "sites"]] {
-      let line = try await cluster.relayctl(command + ["--child", "Emily", "--as", rosa])
-      say("relayctl \(command.joined(separator: " ")): \(line.trimmingCharacters(in: .newlines))")
+    for command in ["web-rule ask", "web-reporting sites"] {
+      try await self.rosa(command, "--child", "Emily")
     }
     let news = ["browse", "https://www.news.example/today"]
     try await browses(news, "the page is blocked, and Emily can ask for it")
@@ -269,15 +262,13 @@ struct Transcript {
       return false
     }
     for line in report.split(separator: "\n") { say(String(line)) }
-    let line = try await cluster.relayctl("delete-web-report", "--as", rosa)
-    say("relayctl delete-web-report: \(line.trimmingCharacters(in: .newlines))")
+    try await self.rosa("delete-web-report")
     try await check(
       !cluster.relayctl("web-report", "--as", rosa).contains("news.example"), "the time is gone")
   }
 
   private func managed() async throws {
     title("14. Landmarks manages Emily's device, until Rosa takes the authorization back")
-    let rosa = layout.credential(1, "Rosa").path
     async let managed = landmarks(1, ["manage", "news.example"])
     try await answer("manage", "approve")
     try await check(
@@ -286,23 +277,18 @@ struct Transcript {
     try await browses(news, "the page is blocked")
     try await killChildAgent()
     try await browses(news, "the page is blocked")
-    let line = try await cluster.relayctl(
-      "withdraw", "--authorization", RunningCluster.app, "--child", "Emily", "--as", rosa)
-    say("relayctl withdraw --authorization: \(line.trimmingCharacters(in: .newlines))")
+    try await rosa("withdraw --authorization", RunningCluster.app, "--child", "Emily")
     try await browses(news, "the page is open")
   }
 
   private func pictures() async throws {
     title("15. Rosa has Emily's pictures checked, and no worker runs: Landmarks covers the picture")
-    let rosa = layout.credential(1, "Rosa").path
     let file = layout.scripts.appendingPathComponent("picture.png")
     try Self.onePixel.write(to: file)
     try await until("unchecked, the picture is shown") {
       try await landmarks(1, ["picture", file.path]) == "the picture is shown unchecked\n"
     }
-    let line = try await cluster.relayctl(
-      "communication-safety", "descriptive", "--child", "Emily", "--as", rosa)
-    say("relayctl communication-safety: \(line.trimmingCharacters(in: .newlines))")
+    try await rosa("communication-safety", "descriptive", "--child", "Emily")
     try await until(
       "without a verdict, the picture is covered, and Emily is told where to get help"
     ) {
@@ -335,8 +321,15 @@ struct Transcript {
       id = row?.split(separator: " ").first.map(String.init) ?? ""
       return !id.isEmpty
     }
-    let line = try await cluster.relayctl("answer", id, choice, "--as", rosa)
-    say("relayctl answer: \(line.trimmingCharacters(in: .newlines))")
+    try await self.rosa("answer", id, choice)
+  }
+
+  /// Runs a command of relayctl as Rosa, and prints the command's words with the answer.
+  private func rosa(_ command: String, _ arguments: String...) async throws {
+    let words = command.split(separator: " ").map(String.init)
+    let line = try await cluster.relayctl(
+      words + arguments + ["--as", layout.credential(1, "Rosa").path])
+    say("relayctl \(command): \(line.trimmingCharacters(in: .newlines))")
   }
 
   private func finalTable() throws {

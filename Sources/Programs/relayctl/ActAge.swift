@@ -93,10 +93,9 @@ struct Ages: ExplainedCommand {
     let view = try guardian.view()
     let table = try options.table()
     var listing = Listing(
-      columns: [
-        .init("child"), .init(nil, "childID"), .init("app"), .init("gates"),
-        .init("answer", "told"),
-        .init("declaration"), .init("day"), .init("can change", "canChange"), .init("rule"),
+      ofChildren: [
+        .init("app"), .init("gates"), .init("answer", "told"), .init("declaration"), .init("day"),
+        .init("can change", "canChange"), .init("rule"),
       ])
     for child in try view.children(child.name) {
       let age = view.link.age(of: child.id)
@@ -107,13 +106,11 @@ struct Ages: ExplainedCommand {
         for answer in memory.answers {
           let gates = answer.gates.map { Cell.number(UInt64(max(0, $0))) }
           let why = policy?.explain(answer.gates, of: app, memory)
-          listing.rows.append([
-            .text(child.displayName), .number(UInt64(child.id.rawValue)),
-            view.cell(app), .list(gates), .text(answer.range.map(\.text) ?? "declined"),
+          listing.add(
+            child, view.cell(app), .list(gates), .text(answer.range.map(\.text) ?? "declined"),
             answer.range?.declaration.map { .text("\($0)") } ?? .none, .text(answer.day.iso),
             why?.changesOn.map { .text($0.iso) } ?? .none,
-            why.map { .text($0.rule.rawValue) } ?? .none,
-          ])
+            why.map { .text($0.rule.rawValue) } ?? .none)
         }
       }
     }

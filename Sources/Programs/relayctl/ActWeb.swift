@@ -57,15 +57,10 @@ struct ShowWebRules: ExplainedCommand {
   func perform() throws {
     let view = try guardian.view()
     var listing = Listing(
-      columns: [
-        .init("child"), .init(nil, "childID"), .init("site"), .init("access"), .init("until"),
-      ])
+      ofChildren: [.init("site"), .init("access"), .init("until")])
     for child in try view.children(child.name) {
       func add(_ site: Cell, _ access: String, until: Instant? = nil) {
-        listing.rows.append([
-          .text(child.displayName), .number(UInt64(child.id.rawValue)), site, .text(access),
-          until.map { .time($0) } ?? .none,
-        ])
+        listing.add(child, site, .text(access), until.map { .time($0) } ?? .none)
       }
       let rules = view.link.settings(of: child.id).webRules
       add(.shown("all others", .none), "\(rules.others)")

@@ -44,17 +44,15 @@ struct ShowWebReport: ExplainedCommand {
   func perform() throws {
     let view = try guardian.view()
     var listing = Listing(
-      columns: [
-        .init("child"), .init(nil, "childID"), .init("day"), .init("site"),
-        .init("time", "seconds"), .init("note", "shortened"),
+      ofChildren: [
+        .init("day"), .init("site"), .init("time", "seconds"), .init("note", "shortened"),
       ])
     for child in try view.children(child.name) {
       for day in view.link.webReport(of: child.id) {
         func add(_ site: Cell, _ seconds: UInt32, _ note: Cell) {
-          listing.rows.append([
-            .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(day.day.iso), site,
-            .shown(Wording.time(seconds), .number(UInt64(seconds))), note,
-          ])
+          listing.add(
+            child, .text(day.day.iso), site,
+            .shown(Wording.time(seconds), .number(UInt64(seconds))), note)
         }
         add(
           .shown("all sites", .none), day.seconds,

@@ -41,6 +41,18 @@ struct Listing {
   }
 }
 
+extension Listing {
+  /// A listing whose rows are about one child each: see ``add(_:_:)``.
+  init(ofChildren columns: [Column]) {
+    self.init(columns: [.init("child"), .init(nil, "childID")] + columns)
+  }
+
+  /// Adds a row about the child.
+  mutating func add(_ child: Person, _ cells: Cell...) {
+    rows.append([.text(child.displayName), .number(UInt64(child.id.rawValue))] + cells)
+  }
+}
+
 /// A value that a table shows as text and JSON with its type.
 indirect enum Cell: Encodable {
   case none

@@ -14,8 +14,8 @@ struct Apps: ExplainedCommand {
   func perform() throws {
     let view = try guardian.view()
     var listing = Listing(
-      columns: [
-        .init("child"), .init(nil, "childID"), .init("app"), .init("name"), .init("rating"),
+      ofChildren: [
+        .init("app"), .init("name"), .init("rating"),
         .init("ceiling", "aboveCeiling"), .init("uses", "frameworks"), .init("device"),
         .init("since"), .init("rated since", "ratedSince"),
       ])
@@ -23,15 +23,13 @@ struct Apps: ExplainedCommand {
       let ceiling = view.link.age(of: child.id).settings.ceiling
       for app in view.link.apps(of: child.id) {
         let isAllowed = app.listed.isAllowed(by: ceiling)
-        listing.rows.append([
-          .text(child.displayName), .number(UInt64(child.id.rawValue)),
-          .text(app.listed.app.rawValue), app.listed.name.map { .text($0) } ?? .none,
+        listing.add(
+          child, .text(app.listed.app.rawValue), app.listed.name.map { .text($0) } ?? .none,
           app.listed.rating.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) }
             ?? .shown("not rated", .none),
           .shown(ceiling == nil ? "" : isAllowed ? "allowed" : "above", .flag(!isAllowed)),
           .list(app.listed.frameworks.names.map { .text($0) }),
-          .number(UInt64(app.device.rawValue)), .time(app.since), .time(app.ratedSince),
-        ])
+          .number(UInt64(app.device.rawValue)), .time(app.since), .time(app.ratedSince))
       }
     }
     output.show(listing, empty: "No device of a child has reported an app yet.")

@@ -13,21 +13,19 @@ struct Known: ExplainedCommand {
   func perform() throws {
     let view = try guardian.view()
     var listing = Listing(
-      columns: [
-        .init("child"), .init(nil, "childID"), .init("handle"), .init("kind"),
-        .init("reason", "how"),
-        .init("in", "app"), .init("until"), .init("name"),
+      ofChildren: [
+        .init("handle"), .init("kind"), .init("reason", "how"), .init("in", "app"), .init("until"),
+        .init("name"),
       ])
     for child in try view.children(child.name) {
       let conversation = view.conversation(child)
       for (handle, reason) in conversation.known.judged(at: .now).reasons {
         let scope = reason.app.map(view.cell) ?? .shown("every app", .none)
-        listing.rows.append([
-          .text(child.displayName), .number(UInt64(child.id.rawValue)), .text(handle.value),
+        listing.add(
+          child, .text(handle.value),
           .text(KindArgument(handle.kind).rawValue), .text(reason.name), scope,
           reason.until.map { .time($0) } ?? .none,
-          conversation.name(of: handle).map { .text($0) } ?? .none,
-        ])
+          conversation.name(of: handle).map { .text($0) } ?? .none)
       }
     }
     output.show(listing, empty: "No handle is known yet.")
@@ -47,25 +45,23 @@ struct Settings: ExplainedCommand {
   func perform() throws {
     let view = try guardian.view()
     var listing = Listing(
-      columns: [
-        .init("child"), .init(nil, "childID"), .init("limits"),
-        .init("pictures", "communicationSafety"), .init("birthdate"),
+      ofChildren: [
+        .init("limits"), .init("pictures", "communicationSafety"), .init("birthdate"),
         .init("region"), .init("declared by", "declaration"), .init("passcode"),
         .init("age range", "ageSharing"), .init(nil, "ageSharingOfApps"), .init("ceiling"),
         .init("sandbox"),
         .init("without consent", "withoutConsent"),
       ])
     let hasPasscode = view.link.passcode != nil
-    listing.rows = try view.children(nil).map { child in
+    for child in try view.children(nil) {
       let account = view.link.accounts[child.id]
       let age = view.link.age(of: child.id).settings
       let apps = Dictionary(
         uniqueKeysWithValues: age.apps.map { ($0.key.rawValue, Cell.text("\($0.value)")) })
       let isLimited = view.conversation(child).limitsOn
       let withdrawn = view.conversation(child).consents.withdrawn.map(\.rawValue)
-      return [
-        .text(child.displayName), .number(UInt64(child.id.rawValue)),
-        .shown(isLimited ? "on" : "off", .flag(isLimited)),
+      listing.add(
+        child, .shown(isLimited ? "on" : "off", .flag(isLimited)),
         .text("\(view.link.settings(of: child.id).communicationSafety)"),
         account?.birthdate.map { .text($0.iso) } ?? .shown("not known", .none),
         account.map { .text($0.region) } ?? .none,
@@ -78,8 +74,7 @@ struct Settings: ExplainedCommand {
         .object(apps),
         age.ceiling.map { .shown("\($0.rawValue)+", .number(UInt64($0.rawValue))) } ?? .none,
         age.sandbox.map { .text($0.rawValue) } ?? .none,
-        .shown(withdrawn.joined(separator: ", "), .list(withdrawn.map(Cell.text))),
-      ]
+        .shown(withdrawn.joined(separator: ", "), .list(withdrawn.map(Cell.text))))
     }
     output.show(listing, empty: "The family has no children.")
   }
