@@ -176,7 +176,9 @@ let sources: [Target] = [
   library("App", "FamilyControls", ["AppClient", "DeviceConnection", "FamilyModel"]),
   library(
     "App", "ManagedSettings", ["AppClient", "DeviceConnection", "FamilyModel", "SiteNames"]),
-  library("App", "SensitiveContentAnalysis", ["AppClient", "DeviceConnection", "FamilyModel"]),
+  library(
+    "App", "SensitiveContentAnalysis",
+    ["AppClient", "ContentCheck", "DeviceConnection", "FamilyModel", "PerceptualHash"]),
   library(
     "App", "PermissionKitTesting",
     [
@@ -391,7 +393,8 @@ let suites: [Target] = [
   tests(
     "DeviceAgentTests",
     [
-      "CAppLauncher", "ContentCheck", "DeviceTurn", "RelayFixture", "RelayClient", "RelayServer",
+      "AppClient", "CAppLauncher", "ContentCheck", "content-decoder", "PerceptualHash",
+      "SensitiveContentAnalysis", "DeviceTurn", "RelayFixture", "RelayClient", "RelayServer",
       "child-agent", "content-worker", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials",
       "DeviceAgent",
       "DeviceConnection", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ",
@@ -416,7 +419,11 @@ let suites: [Target] = [
     "FamilyControlsTests",
     ["FamilyControls", "ManagedSettings", "PermissionKit", "PermissionKitTesting", "ScreenTime"]),
   tests(
-    "SensitiveContentAnalysisTests", ["PermissionKitTesting", "SensitiveContentAnalysis"]),
+    "SensitiveContentAnalysisTests",
+    [
+      "ContentCheck", "content-decoder", "FamilyModel", "PerceptualHash", "PermissionKitTesting",
+      "SensitiveContentAnalysis",
+    ]),
   tests(
     "WebProxyTests",
     ["web-proxy", "PermissionKitTesting", nio, nioPosix, subprocess, systemPackage]),

@@ -296,6 +296,13 @@ struct Transcript {
       return text.contains("covered") && text.contains("an adult whom you trust")
         && !text.contains("anyway")
     }
+    let frames = layout.scripts.appendingPathComponent("call.rgb")
+    let side = 64
+    try Data(repeating: 128, count: 3 * side * side * 30).write(to: frames)
+    try await until("a call without verdicts is interrupted and muted") {
+      try await landmarks(1, ["call", frames.path, "--width", "\(side)", "--height", "\(side)"])
+        .contains("the stream is interrupted and muted")
+    }
   }
 
   /// A PNG image of one pixel.

@@ -73,7 +73,7 @@ extension AppSession {
       organizerKey: credential.organizerKey)
     return try AppSession(
       AppID(credential.app), security, try DeviceSocket(credential), timing: timing,
-      copy: KnownCopy(folder: folder)
+      copy: KnownCopy(folder: folder), decoder: credential.decoder
     ) { () throws(StoreError) in
       // The session retries, so SQLite must not block its thread.
       try SQLiteAgentStore(path: path, waitsForLock: false)

@@ -76,6 +76,8 @@ package actor AppSession {
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
   private nonisolated let startedAt = SuspendingClock.now
+  /// The path of the device's decoder of video files; `nil` for none.
+  package nonisolated let decoder: String?
   /// The app's clock.
   package nonisolated let clock: @Sendable () -> Instant
 
@@ -91,6 +93,7 @@ package actor AppSession {
   ///     those of the first credential, and ignores later ones.
   ///   - copy: The known handles for other processes of the app; `nil` where none can run.
   ///   - pageTime: The clock of pages; `nil`: a clock that stops while the machine sleeps.
+  ///   - decoder: The path of the device's decoder of video files; `nil` for none.
   ///   - openStore: Opens the store. `run()` repeats the call while the store is locked.
   /// - Throws: `StoreError`, or the error of a record that does not decode.
   package init(
@@ -99,7 +102,7 @@ package actor AppSession {
     clock: @escaping @Sendable () -> Instant = {
       Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     },
-    pageTime: (@Sendable () -> Duration)? = nil,
+    pageTime: (@Sendable () -> Duration)? = nil, decoder: String? = nil,
     openStore: @escaping StoreOpener
   ) throws {
     self.app = app
@@ -109,6 +112,7 @@ package actor AppSession {
     self.copy = copy
     self.clock = clock
     self.openStore = openStore
+    self.decoder = decoder
     givenPageTime = pageTime
     meter = Mutex(PageMeter(longestGap: timing.webUseGap))
     liveness = DeviceLiveness(limit: timing.deviceSilence, interval: timing.devicePing)

@@ -33,12 +33,14 @@ public struct AppCredential: Codable, Sendable {
   public var secretKey: String
   /// The path of the folder for the app's store.
   public var storage: String
+  /// The path of `content-decoder`, which decodes video files; `nil` for none beside the device's program.
+  public var decoder: String?
 
   /// Creates a credential. No field is validated.
   public init(
     app: String, family: UInt64, person: UInt32, organizerKey: [UInt8], endpoint: String,
     devicePublicKey: String, publicKey: String, secretKey: String,
-    storage: String
+    storage: String, decoder: String? = nil
   ) {
     self.app = app
     self.family = family
@@ -49,5 +51,6 @@ public struct AppCredential: Codable, Sendable {
     self.publicKey = publicKey
     self.secretKey = secretKey
     self.storage = storage
+    self.decoder = decoder
   }
 }

@@ -1,14 +1,36 @@
 public import DeviceConnection
 import FamilyModel
 
-/// The result of the analysis of a picture.
+/// The result of the analysis of a picture, a video file or a live stream.
 public final class SCSensitivityAnalysis: Sendable {
-  /// Whether the picture is sensitive.
+  /// Whether the content is sensitive.
   ///
-  /// An app covers a sensitive picture. Every picture without a result is covered too.
+  /// An app covers sensitive content. All content without a result is covered too.
   public let isSensitive: Bool
+  /// Whether the app interrupts a live stream: it shows and sends no further frame.
+  ///
+  /// Also true while the frames of the stream have no timely verdict.
+  public let shouldInterruptVideo: Bool
+  /// Whether the app tells the person that a live stream is sensitive.
+  public let shouldIndicateSensitivity: Bool
+  /// Whether the app mutes the sound of a live stream.
+  public let shouldMuteAudio: Bool
 
-  init(isSensitive: Bool) { self.isSensitive = isSensitive }
+  /// The result for a picture or a file.
+  init(isSensitive: Bool) {
+    self.isSensitive = isSensitive
+    shouldInterruptVideo = false
+    shouldIndicateSensitivity = false
+    shouldMuteAudio = false
+  }
+
+  /// The result for a live stream.
+  init(isSensitive: Bool, isInterrupted: Bool) {
+    self.isSensitive = isSensitive
+    shouldInterruptVideo = isInterrupted
+    shouldIndicateSensitivity = isSensitive
+    shouldMuteAudio = isInterrupted
+  }
 }
 
 /// The way in which an app treats sensitive pictures. Guardians choose it.

@@ -12,4 +12,19 @@ extension Limits {
   public static let picturesInFlight = 4
   /// Pictures that wait in an app, with those in flight. Above: problem `tooManyPictures`.
   public static let waitingPictures = 256
+  /// Frames of a live stream that a device checks at the same time. The app keeps the newest further frame and
+  /// skips the others.
+  public static let streamFrames = 2
+  /// The time for the verdict on a frame. Afterwards the stream is interrupted.
+  public static let streamLag: Duration = .seconds(1)
+  /// The time of clean frames after which a sensitive frame interrupts a continued stream again.
+  public static let streamCalm: Duration = .seconds(10)
+  /// The time of a video file between two frames that are checked.
+  public static let videoInterval: Duration = .milliseconds(250)
+  /// The time for the next frame of a video file. Afterwards the decoder is killed, and the analysis fails.
+  public static let videoFrameTimeout: Duration = .seconds(10)
+  /// Video files that a process decodes at the same time. Further ones wait.
+  public static let videoDecoders = 2
+  /// Pixels of a frame of a video file, those of 4K. A video with more is not decoded.
+  public static let videoPixels = 4_096 * 2_304
 }

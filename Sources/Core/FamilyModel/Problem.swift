@@ -185,6 +185,10 @@ public struct Problem: Error, Hashable, Sendable {
   public static let noVerdict = Problem(462)
   /// The device has no worker that checks pictures.
   public static let noContentWorker = Problem(463)
+  /// A video file that no decoder can read.
+  public static let videoUnreadable = Problem(464)
+  /// No program decodes video files.
+  public static let noVideoDecoder = Problem(465)
   /// The relay is overloaded: retry after `retryAfter`.
   public static let overloaded = Problem(500)
   /// The store cannot write; the relay accepted nothing.

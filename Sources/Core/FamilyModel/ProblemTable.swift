@@ -350,6 +350,14 @@ extension Problem {
       "The device's agent runs without a worker that checks pictures.",
       "Treat the picture as sensitive. Start child-agent with `--content-worker`."),
     ProblemEntry(
+      464, "the video cannot be read",
+      "The file is no supported video, it is damaged, or its decoder ended or was too slow.",
+      "Treat the video as sensitive. Convert it to H.264 in MP4, or to VP9 in WebM."),
+    ProblemEntry(
+      465, "there is no decoder of videos",
+      "The device's programs lack content-decoder, or the app may not start it.",
+      "Treat the video as sensitive. Install content-decoder beside child-agent."),
+    ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",
       "Nothing was changed. Programs retry at the time that the relay names."),

@@ -24,6 +24,9 @@ int picture_sockets(int sockets[2], int timeout_ms) {
   struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
   setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+  // A few small frames: the decoder waits for their reader.
+  int buffer = 64 * 1024;
+  setsockopt(sockets[1], SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
   return 0;
 }
 
@@ -77,9 +80,7 @@ static int sealed_file(const uint8_t *bytes, size_t count) {
   return file;
 }
 
-int picture_send(int socket, const uint8_t *bytes, size_t count, int format) {
-  int file = sealed_file(bytes, count);
-  if (file < 0) return errno;
+int picture_send_file(int socket, int file, int format) {
   union control control = {0};
   uint8_t kind = (uint8_t)format;
   struct iovec part = {&kind, 1};
@@ -92,12 +93,18 @@ int picture_send(int socket, const uint8_t *bytes, size_t count, int format) {
   ssize_t sent;
   do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  int error = sent == 1 ? 0 : errno;
+  return sent == 1 ? 0 : errno;
+}
+
+int picture_send(int socket, const uint8_t *bytes, size_t count, int format) {
+  int file = sealed_file(bytes, count);
+  if (file < 0) return errno;
+  int error = picture_send_file(socket, file, format);
   close(file);
   return error;
 }
 
-int picture_receive(int socket, size_t limit, const uint8_t **bytes, size_t *count, int *format) {
+int picture_receive(int socket, int *file, int *format) {
   union control control = {0};
   uint8_t kind = 0;
   struct iovec part = {&kind, 1};
@@ -108,18 +115,17 @@ int picture_receive(int socket, size_t limit, const uint8_t **bytes, size_t *cou
   while (received < 0 && errno == EINTR);
   if (received <= 0) return (int)received;
   if (message.msg_controllen < CMSG_LEN(sizeof(int)) || control.header.cmsg_type != SCM_RIGHTS) return -1;
-  int file;
-  memcpy(&file, CMSG_DATA(&control.header), sizeof file);
+  memcpy(file, CMSG_DATA(&control.header), sizeof *file);
+  *format = kind;
+  return 1;
+}
+
+int picture_map(int file, size_t limit, const uint8_t **bytes, size_t *count) {
   struct stat status;
-  if (fstat(file, &status) != 0 || status.st_size <= 0 || (size_t)status.st_size > limit) {
-    close(file);
-    return -1;
-  }
+  if (fstat(file, &status) != 0 || status.st_size <= 0 || (size_t)status.st_size > limit) return -1;
   void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-  close(file);
   if (map == MAP_FAILED) return -1;
   *bytes = map;
   *count = (size_t)status.st_size;
-  *format = kind;
-  return 1;
+  return 0;
 }

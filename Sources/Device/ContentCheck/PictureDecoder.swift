@@ -20,19 +20,13 @@ public final class PictureDecoder: Sendable {
     public let description: String
   }
 
-  private struct Running {
-    let process: pid_t
-    let socket: Int32
-    let greeting: DecoderGreeting
-  }
-
   private struct State {
-    var running: Running?
+    var running: DecoderProcess?
     var lastStart = MonotonicInstant.machineStart
   }
 
   private let program: URL
-  private let timeout: Nanoseconds
+  private let timeout: Duration
   /// Pictures are decoded one after the other.
   private let queue = DispatchQueue(label: "decoder")
   private let state = Mutex(State())
@@ -44,7 +38,7 @@ public final class PictureDecoder: Sendable {
   ///   - timeout: The time for the start of the process, and for one picture.
   public init(program: URL, timeout: Duration = ContentLimits.decoderTimeout) {
     self.program = program
-    self.timeout = Nanoseconds(timeout)
+    self.timeout = timeout
   }
 
   deinit { state.withLock { Self.end(&$0) } }
@@ -69,9 +63,8 @@ public final class PictureDecoder: Sendable {
     guard let format = Self.formats[picture.mediaType] else { return .undecodable }
     return try? await onQueue { state throws(Failure) in
       let running = try self.running(&state)
-      let sent = picture_send(
-        running.socket, picture.bytes, picture.bytes.count, Int32(format.rawValue))
-      let bytes = sent == 0 ? Self.message(running.socket) : []
+      let isSent = running.send(picture.bytes, format)
+      let bytes = isSent ? running.message(atMost: DecoderReply.maximumBytes) : []
       guard let reply = DecoderReply(bytes) else {
         Self.end(&state)
         throw Failure(description: "\(self.program.path) did not answer.")
@@ -101,45 +94,18 @@ public final class PictureDecoder: Sendable {
 
   /// The running process. Starts one if necessary, at most one in
   /// ``ContentLimits/decoderInterval``.
-  private func running(_ state: inout State) throws(Failure) -> Running {
+  private func running(_ state: inout State) throws(Failure) -> DecoderProcess {
     if let running = state.running { return running }
     let next = state.lastStart + ContentLimits.decoderInterval
     if next > .now { usleep(UInt32((next - .now).count / 1_000)) }
     state.lastStart = .now
-    var sockets: [Int32] = [-1, -1]
-    let timeout = Int32(clamping: timeout.milliseconds)
-    guard picture_sockets(&sockets, timeout) == 0 else {
-      throw Failure(description: "Cannot create a socket for \(program.path).")
-    }
-    var process = pid_t()
-    let error = picture_spawn(program.path, sockets[1], &process)
-    close(sockets[1])
-    guard error == 0 else {
-      close(sockets[0])
-      throw Failure(description: "Cannot start \(program.path). Name it with --decoder.")
-    }
-    guard let greeting = DecoderGreeting(Self.message(sockets[0])), greeting.isConfined else {
-      picture_end(process)
-      close(sockets[0])
-      throw Failure(
-        description: "\(program.path) cannot confine itself. Run it with --check for the reason.")
-    }
-    let running = Running(process: process, socket: sockets[0], greeting: greeting)
+    let running = try DecoderProcess(program: program, timeout: timeout)
     state.running = running
     return running
   }
 
   private static func end(_ state: inout State) {
-    guard let running = state.running else { return }
-    picture_end(running.process)
-    close(running.socket)
+    state.running?.end()
     state.running = nil
-  }
-
-  /// The next message; empty at the end of the socket and after the time-out.
-  private static func message(_ socket: Int32) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: DecoderReply.maximumBytes + 1) { buffer, count in
-      count = max(recv(socket, buffer.baseAddress, buffer.count, 0), 0)
-    }
   }
 }

@@ -47,7 +47,7 @@ extension AgentHost {
       log: configuration.directory.appendingPathComponent("\(launchName(address, app)).log"),
       environment: environment,
       access: AppAccess(
-        program: program, folder: folder,
+        program: program, folder: folder, programs: [AppSocket.decoder].compactMap(\.self),
         secrets: [configuration.directory] + configuration.secrets))
   }
 

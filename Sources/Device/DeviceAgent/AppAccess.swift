@@ -24,9 +24,13 @@ public struct AppAccess: Hashable, Sendable {
   /// The access of an app: the system, the program with its folder, and the app's own folder.
   ///
   /// - Parameters:
+  ///   - programs: Further programs that the app may start.
   ///   - secrets: Files and folders that stay hidden even in a readable folder.
   ///   - libraries: Folders of shared libraries, such as those of a Swift toolchain.
-  public init(program: URL, folder: URL, secrets: [URL], libraries: [String] = Self.loaded()) {
+  public init(
+    program: URL, folder: URL, programs: [String] = [], secrets: [URL],
+    libraries: [String] = Self.loaded()
+  ) {
     func real(_ path: String) -> String {
       guard let found = realpath(path, nil) else { return path }
       defer { free(found) }
@@ -39,6 +43,7 @@ public struct AppAccess: Hashable, Sendable {
     var readable = Set(
       folders.map(real).flatMap { Self.expand($0, without: secrets, Self.list) })
     readable.insert(program)
+    readable.formUnion(programs.map(real))
     self.readable = readable.sorted()
     writable = Self.devices + [real(folder.path)]
   }

@@ -1,3 +1,4 @@
+import ContentCheck
 import Credentials
 import DeviceConnection
 import FamilyModel
@@ -87,6 +88,12 @@ final class AppSocket {
     return keys
   }
 
+  /// The path of `content-decoder` beside this program, if it is there.
+  static var decoder: String? {
+    let path = DecoderProcess.besideThisProgram.path
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }
+
   /// Writes the app's credential. An existing credential keeps its key.
   private func install(
     _ app: AppID, _ owner: Credential, _ serverKeys: CurveKeyPair, _ endpoint: String,
@@ -104,7 +111,8 @@ final class AppSocket {
       app: app.rawValue, family: address.family.rawValue, person: owner.personID.rawValue,
       organizerKey: owner.organizerKey, endpoint: endpoint,
       devicePublicKey: serverKeys.publicKey.z85,
-      publicKey: pair.publicKey.z85, secretKey: pair.secretZ85, storage: storage.path)
+      publicKey: pair.publicKey.z85, secretKey: pair.secretZ85, storage: storage.path,
+      decoder: Self.decoder)
     try PrivateFile.write(try JSONEncoder().encode(credential), to: file)
     owners[pair.publicKey.z85] = (address, app)
     keys[address, default: [:]][app] = pair.publicKey.z85

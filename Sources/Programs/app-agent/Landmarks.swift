@@ -11,7 +11,7 @@ struct Landmarks: AsyncParsableCommand {
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
     subcommands: [
       Show.self, Reply.self, Ask.self, Update.self, Photos.self, Browse.self, Manage.self,
-      Picture.self, Background.self, Run.self,
+      Picture.self, Video.self, Call.self, Background.self, Run.self,
       OpenWindow.self,
     ])
 }

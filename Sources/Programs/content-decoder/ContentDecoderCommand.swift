@@ -6,14 +6,14 @@ import Glibc
 import PerceptualHash
 import ProgramOptions
 
-/// Decodes pictures for `content-worker`, in a process that may do nothing else.
+/// Decodes pictures for `content-worker` and videos for apps, in a process that may do nothing else.
 @main
 struct ContentDecoderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "content-decoder", abstract: "Compute perceptual hashes of pictures.",
+    commandName: "content-decoder", abstract: "Decode pictures and videos of strangers.",
     discussion: """
-      content-worker starts this program with a socket as its standard input. The program confines \
-      itself before it reads a picture: no files, no network, no other programs. --check shows \
+      content-worker and apps start this program with a socket as its standard input. The program confines \
+      itself before it reads a picture or a video: no files, no network, no other programs. --check shows \
       what the kernel denies on this machine.
       """,
     version: Program.version)
@@ -29,19 +29,27 @@ struct ContentDecoderCommand: ParsableCommand {
       isConfined: error == 0, hasNamespaces: confinement.has_namespaces == 1,
       hasLandlock: confinement.has_landlock == 1)
     guard Self.send(greeting.bytes), error == 0 else { throw ExitCode.failure }
-    while let reply = try Self.next() {
-      guard Self.send(reply.bytes) else { return }
-    }
+    while try Self.handleNext() {}
   }
 
-  /// The reply to the next picture; `nil` at the end of the socket.
-  private static func next() throws -> DecoderReply? {
-    var bytes: UnsafePointer<UInt8>?
-    var (count, format) = (0, Int32(0))
-    switch picture_receive(STDIN_FILENO, Limits.avatarBytes, &bytes, &count, &format) {
-    case 0: return nil
+  /// Decodes the next file; returns whether the socket is still open.
+  private static func handleNext() throws -> Bool {
+    var (file, format): (Int32, Int32) = (-1, 0)
+    switch picture_receive(STDIN_FILENO, &file, &format) {
+    case 0: return false
     case 1: break
     default: throw ExitCode.failure
+    }
+    defer { close(file) }
+    if format == picture_video.rawValue { return sendVideo(file) }
+    return send(try decode(file, format).bytes)
+  }
+
+  private static func decode(_ file: Int32, _ format: Int32) throws -> DecoderReply {
+    var bytes: UnsafePointer<UInt8>?
+    var count = 0
+    guard picture_map(file, Limits.avatarBytes, &bytes, &count) == 0 else {
+      throw ExitCode.failure
     }
     defer { munmap(UnsafeMutableRawPointer(mutating: bytes), count) }
     var picture = decoder_picture()
@@ -53,7 +61,7 @@ struct ContentDecoderCommand: ParsableCommand {
     return PDQHash.rated(width: width, height: height, rgb: pixels).map { .hashed($0) } ?? .tooSmall
   }
 
-  private static func send(_ bytes: [UInt8]) -> Bool {
+  static func send(_ bytes: [UInt8]) -> Bool {
     Glibc.send(STDIN_FILENO, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
 

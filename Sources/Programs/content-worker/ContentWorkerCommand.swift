@@ -79,8 +79,7 @@ struct ContentWorkerCommand: AsyncParsableCommand {
 
   private var decoderProgram: URL {
     if let decoder { return URL(fileURLWithPath: decoder) }
-    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().appendingPathComponent("content-decoder")
+    return DecoderProcess.besideThisProgram
   }
 }
 

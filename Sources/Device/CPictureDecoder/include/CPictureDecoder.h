@@ -38,3 +38,27 @@ struct decoder_picture {
 ///
 /// Returns 0, or -1 for bytes that are no such picture. The caller frees `pixels`.
 int decoder_decode(const uint8_t *bytes, size_t count, int format, int side, struct decoder_picture *picture);
+
+/// A video file that is decoded.
+struct decoder_video;
+
+/// Opens a video of at most `pixels` a frame: H.264, HEVC, MPEG-4, VP8 or VP9 in MP4, QuickTime, Matroska or WebM.
+///
+/// A file has exactly one stream of pictures. `milliseconds` receives the duration, or 0. The file stays open until
+/// the caller closes the video, and its position changes.
+///
+/// Returns `NULL` for any other file.
+struct decoder_video *decoder_video_open(int file, int64_t pixels, int64_t *milliseconds);
+
+/// Decodes the next frame. `milliseconds` receives its time, or -1.
+///
+/// Returns 1, 0 at the end, or -1 for a damaged file.
+int decoder_video_next(struct decoder_video *video, int64_t *milliseconds, int32_t *width, int32_t *height);
+
+/// Copies the frame in another size: three bytes, red, green and blue, for each pixel, without padding.
+///
+/// Returns 0, or -1 for a frame that cannot be copied.
+int decoder_video_scale(struct decoder_video *video, int32_t width, int32_t height, uint8_t *pixels);
+
+/// Frees a video. The caller closes the file.
+void decoder_video_close(struct decoder_video *video);

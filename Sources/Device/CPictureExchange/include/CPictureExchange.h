@@ -1,14 +1,17 @@
-// The exchange of pictures between two processes.
+// The exchange of pictures and videos with a decoder.
 //
 // content-worker ── format, descriptor of the bytes ──▶ content-decoder
 //                ◀── hash ─────────────────────────────
+//
+// app            ── format, descriptor of the file ───▶ content-decoder
+//                ◀── small frames ─────────────────────
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/// The formats of pictures.
-enum picture_format { picture_png, picture_jpeg, picture_gif, picture_webp };
+/// The formats of pictures, and a video file of any format.
+enum picture_format { picture_png, picture_jpeg, picture_gif, picture_webp, picture_video };
 
 /// Creates two connected sockets that keep the bounds of messages. They close at `exec`.
 ///
@@ -29,7 +32,17 @@ void picture_end(pid_t process);
 /// Returns 0 or an `errno`.
 int picture_send(int socket, const uint8_t *bytes, size_t count, int format);
 
-/// Receives a picture and maps its bytes, at most `limit`.
+/// Sends a descriptor of a file, which stays open here.
 ///
-/// Returns 1 with the picture, 0 at the end of the socket, or -1 for anything else.
-int picture_receive(int socket, size_t limit, const uint8_t **bytes, size_t *count, int *format);
+/// Returns 0 or an `errno`.
+int picture_send_file(int socket, int file, int format);
+
+/// Receives the descriptor and the format of a file. The caller closes the descriptor.
+///
+/// Returns 1 with the file, 0 at the end of the socket, or -1 for anything else.
+int picture_receive(int socket, int *file, int *format);
+
+/// Maps the bytes of a file, at most `limit`. The caller unmaps them.
+///
+/// Returns 0, or -1 for an empty or larger file.
+int picture_map(int file, size_t limit, const uint8_t **bytes, size_t *count);

@@ -1,0 +1,194 @@
+#include "CPictureDecoder.h"
+#include <errno.h>
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/mem.h>
+#include <libswscale/swscale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct decoder_video {
+  int file;
+  AVFormatContext *container;
+  AVCodecContext *decoder;
+  AVPacket *packet;
+  AVFrame *frame;
+  struct SwsContext *scaler;
+  int stream;
+  int is_drained;
+};
+
+// The demuxer of each container by its first bytes. Nothing else of the library guesses formats.
+static const char *container_name(int file) {
+  uint8_t start[12];
+  if (lseek(file, 0, SEEK_SET) != 0 || read(file, start, sizeof start) != sizeof start) return NULL;
+  if (memcmp(start + 4, "ftyp", 4) == 0) return "mov";
+  if (memcmp(start, "\x1A\x45\xDF\xA3", 4) == 0) return "matroska";
+  return NULL;
+}
+
+static int is_supported(enum AVCodecID codec) {
+  switch (codec) {
+  case AV_CODEC_ID_H264:
+  case AV_CODEC_ID_HEVC:
+  case AV_CODEC_ID_MPEG4:
+  case AV_CODEC_ID_VP8:
+  case AV_CODEC_ID_VP9: return 1;
+  default: return 0;
+  }
+}
+
+static int read_file(void *opaque, uint8_t *buffer, int size) {
+  struct decoder_video *video = opaque;
+  ssize_t count;
+  do count = read(video->file, buffer, (size_t)size);
+  while (count < 0 && errno == EINTR);
+  return count > 0 ? (int)count : count == 0 ? AVERROR_EOF : AVERROR(errno);
+}
+
+static int64_t seek_file(void *opaque, int64_t offset, int whence) {
+  struct decoder_video *video = opaque;
+  struct stat status;
+  if (whence == AVSEEK_SIZE) return fstat(video->file, &status) == 0 ? status.st_size : AVERROR(errno);
+  off_t place = lseek(video->file, offset, whence & ~AVSEEK_FORCE);
+  return place < 0 ? AVERROR(errno) : place;
+}
+
+static int open_container(struct decoder_video *video, const char *name) {
+  enum { buffer_size = 32 * 1024 };
+  const AVInputFormat *input = av_find_input_format(name);
+  uint8_t *buffer = av_malloc(buffer_size);
+  AVIOContext *reader =
+      buffer == NULL ? NULL : avio_alloc_context(buffer, buffer_size, 0, video, read_file, NULL, seek_file);
+  AVFormatContext *container = avformat_alloc_context();
+  if (input == NULL || reader == NULL || container == NULL) {
+    if (reader == NULL) av_free(buffer);
+    if (reader != NULL) av_freep(&reader->buffer);
+    avio_context_free(&reader);
+    avformat_free_context(container);
+    return -1;
+  }
+  container->pb = reader;
+  container->flags |= AVFMT_FLAG_CUSTOM_IO;
+  // A failure frees the container, but not its reader.
+  if (avformat_open_input(&container, NULL, input, NULL) != 0) {
+    av_freep(&reader->buffer);
+    avio_context_free(&reader);
+    return -1;
+  }
+  video->container = container;
+  return 0;
+}
+
+// The only stream of pictures. Players choose among several, so a file with several has none.
+static AVStream *only_stream(AVFormatContext *container) {
+  AVStream *found = NULL;
+  for (unsigned index = 0; index < container->nb_streams; index++) {
+    AVStream *stream = container->streams[index];
+    int is_cover = (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+    if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO || is_cover) {
+      stream->discard = AVDISCARD_ALL;
+    } else if (found != NULL) {
+      return NULL;
+    } else {
+      found = stream;
+    }
+  }
+  return found;
+}
+
+static int open_decoder(struct decoder_video *video, int64_t pixels) {
+  AVStream *stream = only_stream(video->container);
+  if (stream == NULL || !is_supported(stream->codecpar->codec_id)) return -1;
+  const AVCodec *codec = avcodec_find_decoder(stream->codecpar->codec_id);
+  video->decoder = codec == NULL ? NULL : avcodec_alloc_context3(codec);
+  if (video->decoder == NULL || avcodec_parameters_to_context(video->decoder, stream->codecpar) != 0) return -1;
+  video->decoder->thread_count = 1;
+  video->decoder->max_pixels = pixels;
+  video->stream = stream->index;
+  return avcodec_open2(video->decoder, codec, NULL);
+}
+
+struct decoder_video *decoder_video_open(int file, int64_t pixels, int64_t *milliseconds) {
+  av_log_set_level(AV_LOG_QUIET);
+  struct stat status;
+  struct decoder_video *video = calloc(1, sizeof *video);
+  if (video == NULL) return NULL;
+  video->file = file;
+  video->packet = av_packet_alloc();
+  video->frame = av_frame_alloc();
+  const char *name = fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? container_name(file) : NULL;
+  if (video->packet == NULL || video->frame == NULL || name == NULL || lseek(file, 0, SEEK_SET) != 0 ||
+      open_container(video, name) != 0 || open_decoder(video, pixels) != 0) {
+    decoder_video_close(video);
+    return NULL;
+  }
+  int64_t duration = video->container->duration;
+  *milliseconds = duration == AV_NOPTS_VALUE || duration < 0 ? 0 : duration / (AV_TIME_BASE / 1000);
+  return video;
+}
+
+void decoder_video_close(struct decoder_video *video) {
+  sws_freeContext(video->scaler);
+  av_frame_free(&video->frame);
+  av_packet_free(&video->packet);
+  avcodec_free_context(&video->decoder);
+  if (video->container != NULL) {
+    AVIOContext *reader = video->container->pb;
+    avformat_close_input(&video->container);
+    av_freep(&reader->buffer);
+    avio_context_free(&reader);
+  }
+  free(video);
+}
+
+// Passes the next packet of the stream to the decoder, or its end.
+static int feed(struct decoder_video *video) {
+  int result;
+  while ((result = av_read_frame(video->container, video->packet)) == 0) {
+    int is_wanted = video->packet->stream_index == video->stream;
+    int sent = is_wanted ? avcodec_send_packet(video->decoder, video->packet) : 0;
+    av_packet_unref(video->packet);
+    if (is_wanted) return sent;
+  }
+  if (result != AVERROR_EOF) return result;
+  video->is_drained = 1;
+  return avcodec_send_packet(video->decoder, NULL);
+}
+
+int decoder_video_next(struct decoder_video *video, int64_t *milliseconds, int32_t *width, int32_t *height) {
+  int result;
+  while ((result = avcodec_receive_frame(video->decoder, video->frame)) == AVERROR(EAGAIN))
+    if (video->is_drained || feed(video) != 0) return -1;
+  if (result == AVERROR_EOF) return 0;
+  const AVFrame *frame = video->frame;
+  if (result != 0 || frame->width <= 0 || frame->height <= 0) return -1;
+  AVRational unit = video->container->streams[video->stream]->time_base;
+  int64_t time = frame->best_effort_timestamp;
+  *milliseconds = time == AV_NOPTS_VALUE ? -1 : av_rescale_q(time, unit, (AVRational){1, 1000});
+  *width = frame->width;
+  *height = frame->height;
+  return 1;
+}
+
+int decoder_video_scale(struct decoder_video *video, int32_t width, int32_t height, uint8_t *pixels) {
+  const AVFrame *frame = video->frame;
+  video->scaler = sws_getCachedContext(
+      video->scaler, frame->width, frame->height, frame->format, width, height, AV_PIX_FMT_RGB24,
+      SWS_AREA | SWS_ACCURATE_RND, NULL, NULL, NULL);
+  // The scaler may write whole vectors at the end of a row.
+  enum { slack = 64 };
+  uint8_t *copy = malloc((size_t)width * (size_t)height * 3 + slack);
+  int rows = 0;
+  if (video->scaler != NULL && copy != NULL) {
+    uint8_t *planes[4] = {copy};
+    int strides[4] = {width * 3};
+    rows = sws_scale(
+        video->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height, planes, strides);
+  }
+  if (rows == height) memcpy(pixels, copy, (size_t)width * (size_t)height * 3);
+  free(copy);
+  return rows == height ? 0 : -1;
+}

@@ -1,0 +1,75 @@
+import CPictureExchange
+package import Foundation
+package import PerceptualHash
+import ZeroMQ
+
+/// A running process of `content-decoder`, which may do nothing but decode.
+package struct DecoderProcess: Sendable {
+  package let process: Int32
+  package let greeting: DecoderGreeting
+  private let socket: Int32
+
+  /// The path of `content-decoder` beside this program.
+  package static var besideThisProgram: URL {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("content-decoder")
+  }
+
+  /// Starts the process, and waits until it has confined itself.
+  ///
+  /// - Parameter timeout: The time for the start, and for each message.
+  /// - Throws: `PictureDecoder.Failure`.
+  package init(program: URL, timeout: Duration) throws(PictureDecoder.Failure) {
+    var sockets: [Int32] = [-1, -1]
+    guard picture_sockets(&sockets, Int32(clamping: Nanoseconds(timeout).milliseconds)) == 0 else {
+      throw PictureDecoder.Failure(description: "Cannot create a socket for \(program.path).")
+    }
+    var process = pid_t()
+    let error = picture_spawn(program.path, sockets[1], &process)
+    close(sockets[1])
+    guard error == 0 else {
+      close(sockets[0])
+      throw PictureDecoder.Failure(
+        description: "Cannot start \(program.path). Name it with --decoder.")
+    }
+    let bytes = Self.message(sockets[0], atMost: DecoderReply.maximumBytes)
+    guard let greeting = DecoderGreeting(bytes), greeting.isConfined else {
+      picture_end(process)
+      close(sockets[0])
+      throw PictureDecoder.Failure(
+        description: "\(program.path) cannot confine itself. Run it with --check for the reason.")
+    }
+    self.process = process
+    self.greeting = greeting
+    socket = sockets[0]
+  }
+
+  /// Sends a picture; returns whether the process received it.
+  func send(_ picture: [UInt8], _ format: picture_format) -> Bool {
+    picture_send(socket, picture, picture.count, Int32(format.rawValue)) == 0
+  }
+
+  /// Sends a video file, which stays open here; returns whether the process received it.
+  package func send(video file: Int32) -> Bool {
+    picture_send_file(socket, file, Int32(picture_video.rawValue)) == 0
+  }
+
+  /// The next message of at most `count` bytes; empty at the end of the process and after the timeout.
+  package func message(atMost count: Int) -> [UInt8] { Self.message(socket, atMost: count) }
+
+  private static func message(_ socket: Int32, atMost limit: Int) -> [UInt8] {
+    // One byte above the limit shows that the message is too long.
+    [UInt8](unsafeUninitializedCapacity: limit + 1) { buffer, count in
+      count = max(recv(socket, buffer.baseAddress, buffer.count, 0), 0)
+    }
+  }
+
+  /// Ends the process at once, so that a wait for its message ends.
+  package func kill() { Glibc.kill(process, SIGKILL) }
+
+  /// Ends the process and frees its socket. The process must not be used afterwards.
+  package func end() {
+    picture_end(process)
+    close(socket)
+  }
+}
