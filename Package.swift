@@ -408,7 +408,8 @@ let suites: [Target] = [
     "AppClientTests",
     [
       "AppClient", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceConnection",
-      "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "ZeroMQ", "child-agent", subprocess,
+      "RelayStore", "RelayWire", "SensitiveContentAnalysis", "SQLiteStore", "SystemClock", "ZeroMQ",
+      "child-agent", subprocess,
       systemPackage,
     ]),
   tests("PermissionKitTests", ["PermissionKit", "PermissionKitTesting"]),

@@ -55,20 +55,19 @@ import Testing
   func cancelled(_ byTask: Bool) async throws {
     let family = TestFamily()
     await family.organizer.setCommunicationSafety(.simple)
-    let isChecking = Mutex(false)
-    let isReleased = Mutex(false)
-    family.checkPictures { _ in
-      isChecking.withLock { $0 = true }
-      while !isReleased.withLock({ $0 }) { usleep(1_000) }
-      return .clean
-    }
     try await family.app {
       try await Clip.withFile(Clip.vp9) { file in
         let handler = SCSensitivityAnalyzer().videoAnalysis(forFileAt: file)
-        let task = Task { _ = try await handler.hasSensitiveContent() }
-        while !isChecking.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
-        if byTask { task.cancel() } else { handler.progress.cancel() }
-        isReleased.withLock { $0 = true }
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        family.checkPictures { _ in
+          if byTask { running.withLock { $0?.cancel() } } else { handler.progress.cancel() }
+          return .clean
+        }
+        let task = Task {
+          while running.withLock({ $0 == nil }) { await Task.yield() }
+          _ = try await handler.hasSensitiveContent()
+        }
+        running.withLock { $0 = task }
         await #expect(throws: CancellationError.self) { try await task.value }
       }
     }

@@ -40,7 +40,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
   public typealias ChangeHandler = @Sendable (SCSensitivityAnalysis?, (any Error)?) -> Void
 
   private struct Stream {
-    var watch = StreamWatch()
+    var watch: StreamWatch
     var analysis: SCSensitivityAnalysis?
     /// The newest frame that waits for a place at the worker.
     var held: SmallFrame?
@@ -56,7 +56,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
   /// The participant of the call whose stream this is.
   public let participantUUID: String
   private let session: AppSession
-  private let stream = Mutex(Stream())
+  private let stream: Mutex<Stream>
   private let start = SuspendingClock.now
   /// Calls the handlers in order.
   private let queue = DispatchQueue(label: "analysis")
@@ -67,10 +67,17 @@ public final class SCVideoStreamAnalyzer: Sendable {
   ///   - participantUUID: The participant whose stream this is. The value stays in this process.
   ///   - streamDirection: The side of the call from which the stream comes.
   /// - Throws: `DeviceProblem`: the number is 460 while the policy is `disabled`, and 422 without a device.
-  public init(participantUUID: String, streamDirection: StreamDirection) throws {
+  public convenience init(participantUUID: String, streamDirection: StreamDirection) throws {
+    try self.init(
+      participantUUID: participantUUID, streamDirection: streamDirection, lag: Limits.streamLag)
+  }
+
+  /// Creates an analyzer with another time for the verdict on a frame.
+  init(participantUUID: String, streamDirection: StreamDirection, lag: Duration) throws {
     do { session = try AppSession.current() } catch { throw DeviceProblem(reason: error) }
     self.participantUUID = participantUUID
     self.streamDirection = streamDirection
+    stream = Mutex(Stream(watch: StreamWatch(lag: lag)))
     let session = session
     Task { await session.requestSafety() }
     if session.safety == .off { throw DeviceProblem(.picturesNotChecked) }

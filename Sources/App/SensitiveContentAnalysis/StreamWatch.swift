@@ -19,6 +19,8 @@ struct StreamWatch: Sendable {
     case off(DeviceProblem)
   }
 
+  /// The time for the verdict on a frame.
+  let lag: Duration
   private(set) var state = State.unknown
   private(set) var isEnded = false
   /// The frames at the worker with the times of their arrival, in order.
@@ -27,8 +29,10 @@ struct StreamWatch: Sendable {
   /// The last frame that had no timely verdict.
   private var lastUnchecked: UInt64 = 0
 
+  init(lag: Duration = Limits.streamLag) { self.lag = lag }
+
   /// The time at which the oldest frame is late; `nil` without a frame at the worker.
-  var deadline: Duration? { waiting.first.map { $0.arrival + Limits.streamLag } }
+  var deadline: Duration? { waiting.first.map { $0.arrival + lag } }
 
   /// Numbers a frame for the worker; `nil` while ``Limits/streamFrames`` are there.
   mutating func send(at now: Duration) -> UInt64? {
@@ -42,7 +46,7 @@ struct StreamWatch: Sendable {
   mutating func receive(_ verdict: Result<Bool, DeviceProblem>, on frame: UInt64, at now: Duration)
   {
     guard !isEnded, let index = waiting.firstIndex(where: { $0.frame == frame }) else { return }
-    let isTimely = now <= waiting.remove(at: index).arrival + Limits.streamLag
+    let isTimely = now <= waiting.remove(at: index).arrival + lag
     switch verdict {
     case .success(true):
       if case .continued = state {
@@ -76,7 +80,7 @@ struct StreamWatch: Sendable {
 
   /// Records the frames that are late.
   mutating func checkLag(at now: Duration) {
-    for late in waiting where late.arrival + Limits.streamLag < now {
+    for late in waiting where late.arrival + lag < now {
       fail(DeviceProblem(.noVerdict), late.frame)
     }
   }

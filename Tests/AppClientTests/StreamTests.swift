@@ -1,0 +1,68 @@
+import AppClient
+import FamilyCore
+import FamilyModel
+import Testing
+
+@testable import SensitiveContentAnalysis
+
+/// A live stream while the device or its worker hangs.
+@Suite(.timeLimit(.minutes(10))) struct StreamTests {
+  private func show(_ number: UInt8, _ analyzer: SCVideoStreamAnalyzer) {
+    let pixels = [UInt8](repeating: number, count: 64 * 64 * 3)
+    analyzer.analyze(pixels.span.bytes, layout: SCPixelLayout(.rgb, width: 64, height: 64))
+  }
+
+  private func until(_ condition: () -> Bool) async {
+    while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  /// The numbers of the frames that the device has received.
+  private func frames(_ device: FakeDevice) -> [UInt64] {
+    device.requests.compactMap { if case .analyze(let number, _) = $0 { number } else { nil } }
+  }
+
+  @Test("S4: without verdicts in time a stream is interrupted, and frames are skipped")
+  func hangs() async throws {
+    let device = FakeDevice(isAlive: true)
+    let session = try await AppSession.connected(device, nameWait: .seconds(600))
+    try await AppSession.$override.withValue(session) {
+      let analyzer = try SCVideoStreamAnalyzer(
+        participantUUID: "ben", streamDirection: .incoming, lag: .milliseconds(200))
+      for number in 0..<10 as Range<UInt8> { show(number, analyzer) }
+      // Two are at the worker, and the newest one waits.
+      #expect(analyzer.skippedFrames == 7)
+      // No further frame arrives: the clock alone interrupts.
+      await until { analyzer.analysis?.shouldInterruptVideo == true }
+      #expect(analyzer.problem?.number == 462 && analyzer.analysis?.isSensitive == false)
+      await until { frames(device).count == 2 }
+      // Sooner or later a verdict is in time.
+      var answered = 0
+      await until {
+        for number in frames(device)[answered...] {
+          device.tell(.analyzed(number, .checked(isSensitive: false)))
+          answered += 1
+        }
+        show(1, analyzer)
+        return analyzer.analysis?.shouldInterruptVideo == false
+      }
+      analyzer.endAnalysis()
+    }
+  }
+
+  @Test("S4: a device that is gone interrupts a stream")
+  func gone() async throws {
+    let device = FakeDevice(isAlive: false)
+    let session = try await AppSession.connected(device, nameWait: .seconds(600))
+    try await AppSession.$override.withValue(session) {
+      let analyzer = try SCVideoStreamAnalyzer(
+        participantUUID: "ben", streamDirection: .outgoing, lag: .seconds(600))
+      show(0, analyzer)
+      await until { frames(device).count == 1 }
+      device.disconnect()
+      // The call ends after the longest silence of a device.
+      await until { analyzer.analysis?.shouldInterruptVideo == true }
+      #expect(analyzer.problem?.number == 420)
+      analyzer.endAnalysis()
+    }
+  }
+}
