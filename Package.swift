@@ -320,7 +320,8 @@ let verification: [Target] = [
     "bench",
     [
       "PermissionKit", "FamilyHarness", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials",
-      "DeviceTurn", "DeviceAgent", "RelayClient", "RelayServer", "RelayStore", "RelayWire",
+      "ContentCheck", "SensitiveContentAnalysis", "DeviceTurn", "DeviceAgent", "RelayClient",
+      "RelayServer", "RelayStore", "RelayWire",
       "SQLiteStore",
       "SystemClock", "ZeroMQ",
       "Processes", "Statistics", "TextTable", logging, lifecycle,

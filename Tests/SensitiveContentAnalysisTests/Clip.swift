@@ -184,5 +184,5 @@ enum Clip {
     QAzf5gHFO7a5G7j7OBB7eK94EB8YICH/CBFg==
     """)
 
-  private static func bytes(_ base64: String) -> Data { Data(base64Encoded: base64)! }
+  static func bytes(_ base64: String) -> Data { Data(base64Encoded: base64)! }
 }

@@ -10,7 +10,8 @@ import Testing
   private var watch = StreamWatch()
 
   private mutating func send(at time: Duration) throws -> UInt64 {
-    let number = watch.send(at: time)
+    watch.hold(at: time)
+    let number = watch.send()
     return try #require(number)
   }
 
@@ -87,8 +88,11 @@ import Testing
     watch.checkLag(at: later)
     #expect(watch.state == .unchecked(Self.noVerdict))
     // Late frames keep their places, so that a slow worker gets no more of them.
-    let further = watch.send(at: later)
+    watch.hold(at: later)
+    let further = watch.send()
     #expect(further == nil)
+    // A late frame is recorded once, so that its clock does not run without pause.
+    #expect(watch.deadline == later + Limits.streamLag)
     watch.receive(.success(false), on: frames[0], at: later)
     #expect(watch.state == .unchecked(Self.noVerdict))
     watch.receive(.success(true), on: frames[1], at: later)
@@ -134,16 +138,55 @@ import Testing
 
   @Test("S4: the worker has at most two frames of a stream, and an ended stream none")
   mutating func places() throws {
-    var frames = [watch.send(at: .zero), watch.send(at: .zero), watch.send(at: .zero)]
+    var frames: [UInt64?] = []
+    for _ in 0..<3 {
+      watch.hold(at: .zero)
+      frames.append(watch.send())
+    }
     #expect(frames == [1, 2, nil])
     watch.receive(.success(false), on: 2, at: .zero)
     // A repeated verdict frees no second place.
     watch.receive(.success(false), on: 2, at: .zero)
-    frames = [watch.send(at: .zero), watch.send(at: .zero)]
+    frames = [watch.send()]
+    watch.hold(at: .zero)
+    frames.append(watch.send())
     #expect(frames == [3, nil])
     watch.end()
     watch.receive(.success(true), on: 1, at: .zero)
-    let last = watch.send(at: .zero)
+    watch.hold(at: .zero)
+    let last = watch.send()
     #expect(watch.state == .unknown && watch.deadline == nil && last == nil)
+  }
+
+  @Test("S4: the time of a frame begins with the first frame that it replaced")
+  mutating func replaced() throws {
+    let frames = [try send(at: .zero), try send(at: .zero)]
+    for time in [Duration.milliseconds(100), .milliseconds(500), .milliseconds(900)] {
+      watch.hold(at: time)
+    }
+    for frame in frames { watch.receive(.success(false), on: frame, at: .milliseconds(950)) }
+    let number = watch.send()
+    let sent = try #require(number)
+    #expect(watch.state == .clean && watch.deadline == .milliseconds(1_100))
+    watch.receive(.success(false), on: sent, at: .milliseconds(1_101))
+    watch.checkLag(at: .milliseconds(1_101))
+    #expect(watch.deadline == nil)
+    // A frame that waits for a place is late, too.
+    for _ in 0..<2 { _ = try send(at: .seconds(2)) }
+    watch.hold(at: .milliseconds(1_500))
+    watch.checkLag(at: .milliseconds(2_501))
+    #expect(watch.state == .unchecked(Self.noVerdict))
+    #expect(watch.deadline == .seconds(3))
+  }
+
+  @Test("S4: a person continues no stream whose frames have no verdict")
+  mutating func continuedWithout() throws {
+    try frame(.success(true))
+    try frame(.failure(Self.noVerdict))
+    watch.continueStream()
+    #expect(watch.state == .unchecked(Self.noVerdict))
+    try frame(.success(true))
+    watch.continueStream()
+    #expect(watch.state == .continued(cleanSince: nil))
   }
 }

@@ -25,11 +25,31 @@ import Testing
       }
     }
     #expect(!isFound)
-    // The frames are 100 ms apart, so the interval of 250 ms is reached every third one.
-    #expect(frames.map(\.time) == [0, 300, 600, 900, 1_200, 1_500, 1_800, 2_100, 2_400, 2_700])
+    // The frames are 100 ms apart, so the interval of 250 ms is reached every third one. The last one counts.
+    #expect(frames.map(\.time) == Array(stride(from: 0, through: 2_700, by: 300)) + [2_900])
     #expect(frames.map(Self.isRed) == frames.map { (1_500..<2_000).contains($0.time) })
     #expect(frames.allSatisfy { $0.size == FrameSize(width: 96, height: 64) })
     #expect(frames.allSatisfy { (2_900...3_100).contains($0.duration) })
+  }
+
+  @Test("S2: a frame counts if it is shown long, and the frames after an empty sample count")
+  func shown() async throws {
+    for clip in [Clip.held, Clip.withEmptySample] {
+      #expect(
+        try await Clip.withVideo(clip) { video in try await video.contains { Self.isRed($0) } })
+    }
+  }
+
+  @Test("S2: a frame is copied with the ratio in which it is shown")
+  func anamorphic() async throws {
+    var sizes: [FrameSize] = []
+    _ = try await Clip.withVideo(Clip.anamorphic) { video in
+      try await video.contains { frame in
+        sizes.append(frame.size)
+        return false
+      }
+    }
+    #expect(sizes == [FrameSize(width: 160, height: 53)])
   }
 
   @Test(
@@ -53,7 +73,7 @@ import Testing
         #expect(sensitive.isSensitive && isChecked.withLock { $0 } == 6)
         isStrict.withLock { $0 = false }
         let clean = try await handler.hasSensitiveContent()
-        #expect(!clean.isSensitive && isChecked.withLock { $0 } == 16)
+        #expect(!clean.isSensitive && isChecked.withLock { $0 } == 17)
         #expect(handler.progress.fractionCompleted == 1)
       }
       try await Clip.withFile(Clip.withSound) { file in
@@ -101,7 +121,8 @@ import Testing
     try await family.app {
       let analyzer = SCSensitivityAnalyzer()
       for content in [
-        Clip.twoStreams, Clip.otherCodec, Data(), Data([1, 2, 3]), Data(count: 100_000),
+        Clip.twoStreams, Clip.withCover, Clip.narrow, Clip.wide, Clip.otherCodec, Data(),
+        Data([1, 2, 3]), Data(count: 100_000),
         Clip.h264.prefix(1_500), Clip.vp9.prefix(40), Clip.h264.dropFirst(4),
       ] {
         try await Clip.withFile(Data(content)) { file in

@@ -14,7 +14,7 @@ struct Bench: AsyncParsableCommand {
     discussion: "Build everything first: swift build -c release",
     subcommands: [
       RelayBench.self, Latency.self, Overload.self, Scale.self, Sockets.self, Herd.self,
-      TrustBench.self, StartBench.self, BackupBench.self,
+      TrustBench.self, StartBench.self, BackupBench.self, ContentBench.self,
       PlainRelay.self, DeviceStart.self,
     ])
 }

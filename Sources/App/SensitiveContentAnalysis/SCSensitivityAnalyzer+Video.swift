@@ -22,8 +22,8 @@ extension SCSensitivityAnalyzer {
   /// The analysis of a video file.
   ///
   /// The file has one stream of pictures: H.264, HEVC, MPEG-4, VP8 or VP9 in MP4, QuickTime, Matroska or WebM, of
-  /// at most 4,096 by 2,304 pixels. The worker receives four frames of each second. A decoder reads the file in a
-  /// process that may do nothing else.
+  /// at most 4,096 by 2,304 pixels. The worker receives one frame of each 250 ms, and each frame that is shown
+  /// longer. A decoder reads the file in a process that may do nothing else.
   public struct VideoAnalysisHandler: Sendable {
     private let file: URL
     /// The checked part of the video, in milliseconds. The cancellation of the progress ends the analysis.

@@ -103,7 +103,15 @@ public final class SCVideoStreamAnalyzer: Sendable {
   /// Receives each change of the guidance, in order, on an unspecified thread.
   public var analysisChangedHandler: ChangeHandler? {
     get { stream.withLock(\.handler) }
-    set { stream.withLock { $0.handler = newValue } }
+    set {
+      // The old handler may own what calls the analyzer when it is released: not while the stream is locked.
+      let old = stream.withLock { stream in
+        let old = stream.handler
+        if !stream.watch.isEnded { stream.handler = newValue }
+        return old
+      }
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// The changes of the guidance, from the present one on. A slow reader receives the newest one.
@@ -150,6 +158,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
         return
       }
       stream.held = frame
+      stream.watch.hold(at: now)
     }
   }
 
@@ -161,13 +170,16 @@ public final class SCVideoStreamAnalyzer: Sendable {
 
   /// Ends the analysis. Frames that follow are ignored.
   public func endAnalysis() {
-    stream.withLock { stream in
+    let (handler, readers, timer) = stream.withLock { stream in
+      let ended = (stream.handler, stream.readers, stream.timer)
       stream.watch.end()
       (stream.held, stream.analysis, stream.handler) = (nil, nil, nil)
-      stream.timer?.cancel()
-      for reader in stream.readers.values { reader.finish() }
-      stream.readers = [:]
+      (stream.readers, stream.timer) = ([:], nil)
+      return ended
     }
+    timer?.cancel()
+    for reader in readers.values { reader.finish() }
+    withExtendedLifetime(handler) {}
   }
 
   private var now: Duration { start.duration(to: .now) }
@@ -179,7 +191,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
       let state = stream.watch.state
       body(&stream)
       stream.watch.checkLag(at: now)
-      if let frame = stream.held, let number = stream.watch.send(at: now) {
+      if let frame = stream.held, let number = stream.watch.send() {
         stream.held = nil
         check(frame, number)
       }

@@ -1,11 +1,11 @@
-import FamilyModel
+package import FamilyModel
 
 /// A small frame as PNG (W3C, Portable Network Graphics, third edition), the format of the worker's interface.
 ///
 /// The pixels are stored without compression (RFC 1951, 3.2.4): the copy stays on the machine.
 extension SmallFrame {
   /// The picture for the worker.
-  var picture: Avatar { Avatar(mediaType: ImageHeader.Format.png.mediaType, bytes: png) }
+  package var picture: Avatar { Avatar(mediaType: ImageHeader.Format.png.mediaType, bytes: png) }
 
   var png: [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

@@ -4,7 +4,7 @@ import PerceptualHash
 ///
 /// Each value is the mean of all pixels that it stands for, so a classifier sees the whole frame. The copy leaves
 /// the app's process in the place of the frame, and is the frame's only copy.
-struct SmallFrame: Sendable, Hashable {
+package struct SmallFrame: Sendable, Hashable {
   /// The shortest and longest side of a frame.
   static let shortestSource = 16
   static let longestSource = 8_192
@@ -18,7 +18,7 @@ struct SmallFrame: Sendable, Hashable {
   let rgb: [UInt8]
 
   /// Copies a frame; `nil` for a wrong layout, and for fewer bytes than the layout has.
-  init?(_ frame: RawSpan, _ layout: SCPixelLayout) {
+  package init?(_ frame: RawSpan, _ layout: SCPixelLayout) {
     guard layout.isValid else { return nil }
     let components = layout.components
     guard components.allSatisfy({ $0.end <= frame.byteCount }) else { return nil }

@@ -23,30 +23,51 @@ struct StreamWatch: Sendable {
   let lag: Duration
   private(set) var state = State.unknown
   private(set) var isEnded = false
-  /// The frames at the worker with the times of their arrival, in order.
-  private var waiting: [(frame: UInt64, arrival: Duration)] = []
+  /// The frames at the worker, in order.
+  private var waiting: [Frame] = []
+  /// The arrival of the first frame that the next one at the worker stands for; `nil`: none waits for a place.
+  private var held: Frame?
   private var lastFrame: UInt64 = 0
   /// The last frame that had no timely verdict.
   private var lastUnchecked: UInt64 = 0
+  /// The reason why frames have no verdict now.
+  private var failure: DeviceProblem?
+
+  private struct Frame {
+    var number: UInt64
+    let arrival: Duration
+    /// Whether the missing verdict was recorded.
+    var isLate = false
+  }
 
   init(lag: Duration = Limits.streamLag) { self.lag = lag }
 
-  /// The time at which the oldest frame is late; `nil` without a frame at the worker.
-  var deadline: Duration? { waiting.first.map { $0.arrival + lag } }
+  /// The time at which the next frame is late; `nil` without a frame that waits.
+  var deadline: Duration? {
+    (waiting + [held].compactMap(\.self)).filter { !$0.isLate }.map { $0.arrival + lag }.min()
+  }
 
-  /// Numbers a frame for the worker; `nil` while ``Limits/streamFrames`` are there.
-  mutating func send(at now: Duration) -> UInt64? {
-    guard !isEnded, waiting.count < Limits.streamFrames else { return nil }
+  /// Records the arrival of a frame, which replaces the one that waits for a place.
+  mutating func hold(at now: Duration) {
+    if !isEnded, held == nil { held = Frame(number: 0, arrival: now) }
+  }
+
+  /// Numbers the frame that waits, for the worker; `nil` while ``Limits/streamFrames`` are there.
+  mutating func send() -> UInt64? {
+    guard var frame = held, waiting.count < Limits.streamFrames else { return nil }
+    held = nil
     lastFrame += 1
-    waiting.append((lastFrame, now))
+    frame.number = lastFrame
+    waiting.append(frame)
     return lastFrame
   }
 
   /// Records whether a frame is sensitive, or why it has no verdict.
   mutating func receive(_ verdict: Result<Bool, DeviceProblem>, on frame: UInt64, at now: Duration)
   {
-    guard !isEnded, let index = waiting.firstIndex(where: { $0.frame == frame }) else { return }
-    let isTimely = now <= waiting.remove(at: index).arrival + lag
+    guard !isEnded, let index = waiting.firstIndex(where: { $0.number == frame }) else { return }
+    let isTimely = now <= waiting.remove(at: index).arrival + lag && frame > lastUnchecked
+    if isTimely, case .success = verdict { failure = nil }
     switch verdict {
     case .success(true):
       if case .continued = state {
@@ -55,7 +76,7 @@ struct StreamWatch: Sendable {
         state = .interrupted
       }
     case .success(false):
-      if isTimely, frame > lastUnchecked { receiveClean(at: now) }
+      if isTimely { receiveClean(at: now) }
     case .failure(let problem):
       if problem.isWithoutCheck { state = .off(problem) } else { fail(problem, frame) }
     }
@@ -74,30 +95,40 @@ struct StreamWatch: Sendable {
   /// Records a frame that the worker cannot receive.
   mutating func refuse(_ problem: DeviceProblem) {
     guard !isEnded else { return }
+    held = nil
     lastFrame += 1
     fail(problem, lastFrame)
   }
 
   /// Records the frames that are late.
   mutating func checkLag(at now: Duration) {
-    for late in waiting where late.arrival + lag < now {
-      fail(DeviceProblem(.noVerdict), late.frame)
+    for index in waiting.indices where waiting[index].arrival + lag < now && !waiting[index].isLate
+    {
+      waiting[index].isLate = true
+      fail(DeviceProblem(.noVerdict), waiting[index].number)
+    }
+    if let frame = held, frame.arrival + lag < now, !frame.isLate {
+      held?.isLate = true
+      fail(DeviceProblem(.noVerdict), lastFrame)
     }
   }
 
   private mutating func fail(_ problem: DeviceProblem, _ frame: UInt64) {
     lastUnchecked = max(lastUnchecked, frame)
+    failure = problem
     if state != .interrupted { state = .unchecked(problem) }
   }
 
-  /// Records that the person continues a sensitive stream.
+  /// Records that the person continues a sensitive stream. A stream without verdicts stays interrupted.
   mutating func continueStream() {
-    if state == .interrupted { state = .continued(cleanSince: nil) }
+    guard state == .interrupted else { return }
+    state = failure.map { .unchecked($0) } ?? .continued(cleanSince: nil)
   }
 
   mutating func end() {
     isEnded = true
     waiting = []
+    held = nil
     state = .unknown
   }
 }

@@ -19,7 +19,7 @@ extension Limits {
   public static let streamLag: Duration = .seconds(1)
   /// The time of clean frames after which a sensitive frame interrupts a continued stream again.
   public static let streamCalm: Duration = .seconds(10)
-  /// The time of a video file between two frames that are checked.
+  /// The time of a video file in which one frame is checked. A frame that is shown longer is checked, too.
   public static let videoInterval: Duration = .milliseconds(250)
   /// The time for the next frame of a video file. Afterwards the decoder is killed, and the analysis fails.
   public static let videoFrameTimeout: Duration = .seconds(10)

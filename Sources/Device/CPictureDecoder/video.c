@@ -72,8 +72,14 @@ static int open_container(struct decoder_video *video, const char *name) {
   }
   container->pb = reader;
   container->flags |= AVFMT_FLAG_CUSTOM_IO;
+  // Players differ in what they hide by edit lists and chapters, so all of it is read.
+  AVDictionary *options = NULL;
+  av_dict_set(&options, "ignore_editlist", "1", 0);
+  av_dict_set(&options, "ignore_chapters", "1", 0);
+  int error = avformat_open_input(&container, NULL, input, &options);
+  av_dict_free(&options);
   // A failure frees the container, but not its reader.
-  if (avformat_open_input(&container, NULL, input, NULL) != 0) {
+  if (error != 0) {
     av_freep(&reader->buffer);
     avio_context_free(&reader);
     return -1;
@@ -82,13 +88,12 @@ static int open_container(struct decoder_video *video, const char *name) {
   return 0;
 }
 
-// The only stream of pictures. Players choose among several, so a file with several has none.
+// The only stream of pictures. Players choose among several, covers included, so a file with several has none.
 static AVStream *only_stream(AVFormatContext *container) {
   AVStream *found = NULL;
   for (unsigned index = 0; index < container->nb_streams; index++) {
     AVStream *stream = container->streams[index];
-    int is_cover = (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
-    if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO || is_cover) {
+    if (stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) {
       stream->discard = AVDISCARD_ALL;
     } else if (found != NULL) {
       return NULL;
@@ -106,6 +111,9 @@ static int open_decoder(struct decoder_video *video, int64_t pixels) {
   video->decoder = codec == NULL ? NULL : avcodec_alloc_context3(codec);
   if (video->decoder == NULL || avcodec_parameters_to_context(video->decoder, stream->codecpar) != 0) return -1;
   video->decoder->thread_count = 1;
+  // Frames that the library hides are shown by other players.
+  video->decoder->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
+  video->decoder->flags2 |= AV_CODEC_FLAG2_SHOW_ALL;
   video->decoder->max_pixels = pixels;
   video->stream = stream->index;
   return avcodec_open2(video->decoder, codec, NULL);
@@ -148,28 +156,41 @@ void decoder_video_close(struct decoder_video *video) {
 static int feed(struct decoder_video *video) {
   int result;
   while ((result = av_read_frame(video->container, video->packet)) == 0) {
-    int is_wanted = video->packet->stream_index == video->stream;
+    // An empty packet would end the decoder, while players skip the packet.
+    int is_wanted = video->packet->stream_index == video->stream && video->packet->size > 0;
     int sent = is_wanted ? avcodec_send_packet(video->decoder, video->packet) : 0;
     av_packet_unref(video->packet);
     if (is_wanted) return sent;
   }
   if (result != AVERROR_EOF) return result;
+  // Demuxers report a failed read as the end.
+  if (video->container->pb->error < 0) return video->container->pb->error;
   video->is_drained = 1;
   return avcodec_send_packet(video->decoder, NULL);
+}
+
+// The sides as they are shown, whose pixels are squares; 0 for a picture that is too small or too narrow.
+static int has_displayed_size(const struct decoder_video *video, int32_t *width, int32_t *height) {
+  enum { shortest = 16, longest = 1 << 16, largest_ratio = 8 };
+  AVFrame *frame = video->frame;
+  AVRational ratio = av_guess_sample_aspect_ratio(video->container, video->container->streams[video->stream], frame);
+  int64_t shown = ratio.num > 0 && ratio.den > 0 ? av_rescale(frame->width, ratio.num, ratio.den) : frame->width;
+  if (frame->width < shortest || frame->height < shortest || shown < shortest || shown > longest) return 0;
+  if (shown > (int64_t)largest_ratio * frame->height || frame->height > largest_ratio * shown) return 0;
+  *width = (int32_t)shown;
+  *height = frame->height;
+  return 1;
 }
 
 int decoder_video_next(struct decoder_video *video, int64_t *milliseconds, int32_t *width, int32_t *height) {
   int result;
   while ((result = avcodec_receive_frame(video->decoder, video->frame)) == AVERROR(EAGAIN))
     if (video->is_drained || feed(video) != 0) return -1;
-  if (result == AVERROR_EOF) return 0;
-  const AVFrame *frame = video->frame;
-  if (result != 0 || frame->width <= 0 || frame->height <= 0) return -1;
+  if (result == AVERROR_EOF) return video->is_drained ? 0 : -1;
+  if (result != 0 || !has_displayed_size(video, width, height)) return -1;
   AVRational unit = video->container->streams[video->stream]->time_base;
-  int64_t time = frame->best_effort_timestamp;
+  int64_t time = video->frame->best_effort_timestamp;
   *milliseconds = time == AV_NOPTS_VALUE ? -1 : av_rescale_q(time, unit, (AVRational){1, 1000});
-  *width = frame->width;
-  *height = frame->height;
   return 1;
 }
 

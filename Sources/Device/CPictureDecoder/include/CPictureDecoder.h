@@ -44,15 +44,15 @@ struct decoder_video;
 
 /// Opens a video of at most `pixels` a frame: H.264, HEVC, MPEG-4, VP8 or VP9 in MP4, QuickTime, Matroska or WebM.
 ///
-/// A file has exactly one stream of pictures. `milliseconds` receives the duration, or 0. The file stays open until
+/// A file has exactly one stream of pictures, and no cover. `milliseconds` receives the duration, or 0. The file stays open until
 /// the caller closes the video, and its position changes.
 ///
 /// Returns `NULL` for any other file.
 struct decoder_video *decoder_video_open(int file, int64_t pixels, int64_t *milliseconds);
 
-/// Decodes the next frame. `milliseconds` receives its time, or -1.
+/// Decodes the next frame. `milliseconds` receives its time, or -1; `width` and `height` its sides as they are shown.
 ///
-/// Returns 1, 0 at the end, or -1 for a damaged file.
+/// Returns 1, 0 at the end, or -1 for a damaged file and for a frame that is too small or too narrow.
 int decoder_video_next(struct decoder_video *video, int64_t *milliseconds, int32_t *width, int32_t *height);
 
 /// Copies the frame in another size: three bytes, red, green and blue, for each pixel, without padding.
