@@ -25,7 +25,11 @@ public struct SCPixelLayout: Sendable, Hashable {
 
   /// Describes a frame.
   ///
-  /// - Parameter bytesPerRow: The distance of two rows, in bytes; `nil`: rows without padding.
+  /// - Parameters:
+  ///   - format: The order of the bytes.
+  ///   - width: The number of pixels in a row.
+  ///   - height: The number of rows.
+  ///   - bytesPerRow: The distance of two rows, in bytes; `nil`: rows without padding.
   public init(_ format: Format, width: Int, height: Int, bytesPerRow: Int? = nil) {
     self.format = format
     self.width = width
