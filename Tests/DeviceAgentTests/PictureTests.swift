@@ -51,23 +51,6 @@ import Testing
     return next.analysis
   }
 
-  /// The worker as a separate process, which prints `ready`.
-  private func worker(in folder: URL) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: TestApp.program).deletingLastPathComponent()
-      .appendingPathComponent("content-worker")
-    process.arguments = [
-      "--directory", folder.path, "--hashes", folder.appendingPathComponent("list").path,
-      "--log-level", "error",
-    ]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    try #require(text == "ready\n")
-    return process
-  }
-
   private func end(_ process: Process, _ signal: Int32 = SIGKILL) {
     kill(process.processIdentifier, signal)
     guard signal == SIGKILL else { return }
@@ -86,7 +69,7 @@ import Testing
     let app = try fixture.app()
     try send(app, .attach(app: AgentFixture.app, applied: 0))
     #expect(try await check(app, 1, picture(1)) == .failed(.noVerdict))
-    var process = try worker(in: folder)
+    var process = try Process.contentWorker(in: folder)
     // A busy machine may need several tries.
     func decides(_ number: UInt64) async throws -> Bool {
       for attempt in 0..<100 {
@@ -103,7 +86,7 @@ import Testing
     #expect(try await decides(2_000))
     end(process)
     #expect(try await check(app, 3, picture(3)) == .failed(.noVerdict))
-    process = try worker(in: folder)
+    process = try Process.contentWorker(in: folder)
     #expect(try await decides(3_000))
     end(process)
     await checker.stop()

@@ -35,22 +35,6 @@ import Testing
 
   private static let layout = SCPixelLayout(.rgb, width: width, height: height)
 
-  private func worker(in folder: URL) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: TestApp.program).deletingLastPathComponent()
-      .appendingPathComponent("content-worker")
-    process.arguments = [
-      "--directory", folder.path, "--hashes", folder.appendingPathComponent("list").path,
-      "--log-level", "error",
-    ]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    try #require(text == "ready\n")
-    return process
-  }
-
   @Test(
     "S4: a listed frame interrupts, and so does a worker that is killed or hangs"
   )
@@ -69,7 +53,7 @@ import Testing
     #expect(credential.decoder?.hasSuffix("/content-decoder") == true)
     let session = try AppSession.session(of: credential)
     let running = Task { await session.run() }
-    var process = try worker(in: folder)
+    var process = try Process.contentWorker(in: folder)
     try await AppSession.$override.withValue(session) {
       let analyzer = try SCVideoStreamAnalyzer(participantUUID: "ben", streamDirection: .incoming)
       func show(_ frame: [UInt8], until condition: (SCSensitivityAnalysis) -> Bool) async throws {
@@ -88,7 +72,7 @@ import Testing
       process.waitUntilExit()
       try await show(clean) { $0.shouldInterruptVideo && !$0.isSensitive }
       #expect(analyzer.problem?.number == 462)
-      process = try worker(in: folder)
+      process = try Process.contentWorker(in: folder)
       try await show(clean) { !$0.shouldInterruptVideo }
       try await show(listed) { $0.shouldInterruptVideo && $0.isSensitive }
       kill(process.processIdentifier, SIGKILL)

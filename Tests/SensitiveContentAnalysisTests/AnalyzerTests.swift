@@ -19,16 +19,6 @@ import Testing
     return Data(png)
   }
 
-  private func problem(_ body: () async throws -> Void) async -> Int? {
-    do { try await body() } catch let problem as DeviceProblem {
-      #expect(problem.isWithoutCheck == [422, 460].contains(problem.number))
-      return problem.number
-    } catch {
-      return nil
-    }
-    return nil
-  }
-
   private func wait(
     for policy: SCSensitivityAnalysisPolicy, _ analyzer: SCSensitivityAnalyzer
   ) async {

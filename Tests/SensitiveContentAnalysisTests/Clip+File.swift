@@ -22,9 +22,4 @@ extension Clip {
       return try await body(VideoFile(file.fileDescriptor, decoder: decoder))
     }
   }
-
-  static func problem(_ body: () async throws -> Void) async -> Int? {
-    do { try await body() } catch let problem as DeviceProblem { return problem.number } catch {}
-    return nil
-  }
 }

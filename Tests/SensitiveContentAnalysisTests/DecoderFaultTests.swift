@@ -18,7 +18,7 @@ import Testing
         content[Int.random(in: 0..<content.count, using: &random)] = UInt8.random(
           in: 0...255, using: &random)
       }
-      let number = await Clip.problem {
+      let number = await problem {
         _ = try await Clip.withVideo(Data(content)) { try await $0.contains { _ in false } }
       }
       #expect(number == nil || number == 464)
@@ -27,7 +27,7 @@ import Testing
 
   @Test("S2: a decoder that is killed ends the analysis of its video without a result")
   func killed() async throws {
-    let number = await Clip.problem {
+    let number = await problem {
       _ = try await Clip.withVideo(Clip.mpeg4) { video in
         try await video.contains { _ in
           kill(video.process!, SIGKILL)
@@ -43,7 +43,7 @@ import Testing
     "S2: without a decoder that confines itself no video is read",
     arguments: ["/missing", "/bin/cat"])
   func noDecoder(_ program: String) async throws {
-    let number = await Clip.problem {
+    let number = await problem {
       _ = try await Clip.withVideo(Clip.vp9, decoder: program) {
         try await $0.contains { _ in true }
       }

@@ -165,9 +165,8 @@ import Testing
 
   @Test("S4: the decoder reads the picture of a copy without a difference")
   func png() async throws {
-    let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("content-decoder")
-    let decoder = PictureDecoder(program: program, timeout: .seconds(600))
+    let decoder = PictureDecoder(
+      program: DecoderProcess.besideThisProgram, timeout: .seconds(600))
     for size in [(width: 1_280, height: 720), (width: 700, height: 700)] {
       let layout = SCPixelLayout(.rgb, width: size.width, height: size.height)
       let frame = try #require(Self.copy(Self.frame(4), layout))

@@ -21,9 +21,10 @@ import Testing
 
   /// An analyzer whose frames are not late on a busy machine.
   private func newAnalyzer(
-    _ direction: SCVideoStreamAnalyzer.StreamDirection, lag: Duration = .seconds(600)
+    _ direction: SCVideoStreamAnalyzer.StreamDirection
   ) throws -> SCVideoStreamAnalyzer {
-    try SCVideoStreamAnalyzer(participantUUID: "ben", streamDirection: direction, lag: lag)
+    try SCVideoStreamAnalyzer(
+      participantUUID: "ben", streamDirection: direction, lag: .seconds(600))
   }
 
   private func until(_ condition: () -> Bool) async {

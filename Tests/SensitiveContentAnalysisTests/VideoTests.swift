@@ -98,7 +98,7 @@ import Testing
     try await family.app {
       try await Clip.withFile(Clip.vp9) { file in
         let handler = SCSensitivityAnalyzer().videoAnalysis(forFileAt: file)
-        #expect(await Clip.problem { _ = try await handler.hasSensitiveContent() } == 462)
+        #expect(await problem { _ = try await handler.hasSensitiveContent() } == 462)
       }
     }
   }
@@ -108,9 +108,9 @@ import Testing
     try await Clip.withFile(Clip.vp8) { file in
       let handler = SCSensitivityAnalyzer().videoAnalysis(forFileAt: file)
       try await TestFamily().app {
-        #expect(await Clip.problem { _ = try await handler.hasSensitiveContent() } == 460)
+        #expect(await problem { _ = try await handler.hasSensitiveContent() } == 460)
       }
-      #expect(await Clip.problem { _ = try await handler.hasSensitiveContent() } == 422)
+      #expect(await problem { _ = try await handler.hasSensitiveContent() } == 422)
     }
   }
 
@@ -127,12 +127,12 @@ import Testing
       ] {
         try await Clip.withFile(Data(content)) { file in
           let handler = analyzer.videoAnalysis(forFileAt: file)
-          #expect(await Clip.problem { _ = try await handler.hasSensitiveContent() } == 464)
+          #expect(await problem { _ = try await handler.hasSensitiveContent() } == 464)
         }
       }
       for path in ["/dev/zero", "/tmp"] {
         let handler = analyzer.videoAnalysis(forFileAt: URL(filePath: path))
-        #expect(await Clip.problem { _ = try await handler.hasSensitiveContent() } == 464)
+        #expect(await problem { _ = try await handler.hasSensitiveContent() } == 464)
       }
       await #expect(throws: POSIXError.self) {
         _ = try await analyzer.videoAnalysis(forFileAt: URL(filePath: "/nowhere/a.mp4"))
@@ -146,7 +146,7 @@ import Testing
       let pipe = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
       mkfifo(pipe.path, 0o600)
       let handler = analyzer.videoAnalysis(forFileAt: pipe)
-      #expect(await Clip.problem { _ = try await handler.hasSensitiveContent() } == 464)
+      #expect(await problem { _ = try await handler.hasSensitiveContent() } == 464)
       try FileManager.default.removeItem(at: pipe)
     }
   }

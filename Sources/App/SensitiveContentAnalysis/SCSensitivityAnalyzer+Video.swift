@@ -53,10 +53,7 @@ extension SCSensitivityAnalyzer {
           progress.totalUnitCount = Int64(max(frame.duration, frame.time, 1))
           progress.completedUnitCount = Int64(frame.time)
           let copy = SmallFrame(width: frame.size.width, height: frame.size.height, rgb: frame.rgb)
-          switch try await session.analyze(copy.picture) {
-          case .checked(let isSensitive): return isSensitive
-          case .failed(let problem): throw problem
-          }
+          return try await session.analyze(copy.picture).isSensitive()
         }
         progress.completedUnitCount = progress.totalUnitCount
         return SCSensitivityAnalysis(isSensitive: isSensitive)

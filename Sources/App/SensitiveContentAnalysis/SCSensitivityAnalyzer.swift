@@ -47,10 +47,8 @@ public final class SCSensitivityAnalyzer: Sendable {
   public func analyzeImage(_ image: Data) async throws -> SCSensitivityAnalysis {
     let picture = try Self.picture(image)
     do {
-      switch try await AppSession.current().analyze(picture) {
-      case .checked(let isSensitive): return SCSensitivityAnalysis(isSensitive: isSensitive)
-      case .failed(let problem): throw DeviceProblem(problem)
-      }
+      let isSensitive = try await AppSession.current().analyze(picture).isSensitive()
+      return SCSensitivityAnalysis(isSensitive: isSensitive)
     } catch let error as CancellationError { throw error } catch {
       throw DeviceProblem(reason: error)
     }
@@ -108,6 +106,16 @@ public final class SCSensitivityAnalyzer: Sendable {
       let bytes = [UInt8](image)
       return Avatar(mediaType: try ImageHeader(bytes: bytes).format.mediaType, bytes: bytes)
     } catch { throw DeviceProblem(error) }
+  }
+}
+
+extension PictureAnalysis {
+  /// The verdict, or the reason for none.
+  func isSensitive() throws(Problem) -> Bool {
+    switch self {
+    case .checked(let isSensitive): return isSensitive
+    case .failed(let problem): throw problem
+    }
   }
 }
 

@@ -41,7 +41,6 @@ public final class SCVideoStreamAnalyzer: Sendable {
 
   private struct Stream {
     var watch: StreamWatch
-    var analysis: SCSensitivityAnalysis?
     /// The newest frame that waits for a place at the worker.
     var held: SmallFrame?
     var skipped: UInt64 = 0
@@ -88,7 +87,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
   /// The present guidance; `nil` before the first verdict, after the end, and while no check applies.
   ///
   /// An app shows no frame before the first verdict.
-  public var analysis: SCSensitivityAnalysis? { stream.withLock(\.analysis) }
+  public var analysis: SCSensitivityAnalysis? { stream.withLock { $0.watch.state.analysis } }
 
   /// The reason why frames have no verdict, or why no check applies; `nil` otherwise.
   ///
@@ -124,7 +123,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
     ) { reader in
       stream.withLock { stream in
         guard !stream.watch.isEnded else { return reader.finish() }
-        if let analysis = stream.analysis { reader.yield(analysis) }
+        if let analysis = stream.watch.state.analysis { reader.yield(analysis) }
         stream.lastReader += 1
         let number = stream.lastReader
         stream.readers[number] = reader
@@ -173,7 +172,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
     let (handler, readers, timer) = stream.withLock { stream in
       let ended = (stream.handler, stream.readers, stream.timer)
       stream.watch.end()
-      (stream.held, stream.analysis, stream.handler) = (nil, nil, nil)
+      (stream.held, stream.handler) = (nil, nil)
       (stream.readers, stream.timer) = ([:], nil)
       return ended
     }
@@ -198,13 +197,12 @@ public final class SCVideoStreamAnalyzer: Sendable {
       if stream.timer == nil, let deadline = stream.watch.deadline {
         stream.timer = timer(until: deadline)
       }
-      if stream.watch.state != state { report(&stream) }
+      if stream.watch.state != state { report(stream) }
     }
   }
 
-  private func report(_ stream: inout Stream) {
+  private func report(_ stream: Stream) {
     let (analysis, problem) = (stream.watch.state.analysis, stream.watch.state.problem)
-    stream.analysis = analysis
     if let handler = stream.handler { queue.async { handler(analysis, problem) } }
     for reader in stream.readers.values {
       if let analysis { reader.yield(analysis) } else { reader.finish(throwing: problem) }
@@ -215,10 +213,7 @@ public final class SCVideoStreamAnalyzer: Sendable {
     Task { [weak self, session] in
       let verdict: Result<Bool, DeviceProblem>
       do {
-        switch try await session.analyze(frame.picture) {
-        case .checked(let isSensitive): verdict = .success(isSensitive)
-        case .failed(let problem): verdict = .failure(DeviceProblem(problem))
-        }
+        verdict = .success(try await session.analyze(frame.picture).isSensitive())
       } catch { verdict = .failure(DeviceProblem(reason: error)) }
       guard let self else { return }
       change { $0.watch.receive(verdict, on: number, at: now) }
