@@ -1,9 +1,9 @@
 #include "CPictureDecoder.h"
 #include "CPictureExchange.h"
+#include "container.h"
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
-#include <libavutil/mem.h>
 #include <libswscale/swscale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,41 +41,6 @@ static int64_t seek_source(void *opaque, int64_t offset, int whence) {
   if (whence != SEEK_SET || offset < 0 || (size_t)offset > source->count) return AVERROR(EINVAL);
   source->position = (size_t)offset;
   return offset;
-}
-
-// Opens the bytes as one container, which reads nothing else.
-static AVFormatContext *open_container(struct source *source, const char *name) {
-  enum { buffer_size = 4096 };
-  const AVInputFormat *input = av_find_input_format(name);
-  AVFormatContext *container = avformat_alloc_context();
-  uint8_t *buffer = av_malloc(buffer_size);
-  if (input == NULL || container == NULL || buffer == NULL) {
-    av_free(buffer);
-    avformat_free_context(container);
-    return NULL;
-  }
-  container->pb = avio_alloc_context(buffer, buffer_size, 0, source, read_source, NULL, seek_source);
-  container->flags |= AVFMT_FLAG_CUSTOM_IO;
-  AVIOContext *reader = container->pb;
-  // A failure frees the container, but not its reader.
-  if (reader == NULL || avformat_open_input(&container, NULL, input, NULL) != 0) {
-    if (reader == NULL) {
-      av_free(buffer);
-      avformat_free_context(container);
-    } else {
-      av_freep(&reader->buffer);
-      avio_context_free(&reader);
-    }
-    return NULL;
-  }
-  return container;
-}
-
-static void close_container(AVFormatContext *container) {
-  AVIOContext *reader = container->pb;
-  avformat_close_input(&container);
-  av_freep(&reader->buffer);
-  avio_context_free(&reader);
 }
 
 static AVCodecContext *open_decoder(enum AVCodecID id, int side) {
@@ -129,7 +94,8 @@ int decoder_decode(const uint8_t *bytes, size_t count, int format, int side, str
   if (format < 0 || format >= (int)(sizeof formats / sizeof *formats)) return -1;
   av_log_set_level(AV_LOG_QUIET);
   struct source source = {bytes, count, 0};
-  AVFormatContext *container = open_container(&source, formats[format].container);
+  struct container_source reader = {&source, read_source, seek_source, 4096};
+  AVFormatContext *container = container_open(reader, formats[format].container, NULL);
   if (container == NULL) return -1;
   AVCodecContext *decoder = open_decoder(formats[format].codec, side);
   AVPacket *packet = av_packet_alloc();
@@ -141,6 +107,6 @@ int decoder_decode(const uint8_t *bytes, size_t count, int format, int side, str
   av_frame_free(&frame);
   av_packet_free(&packet);
   avcodec_free_context(&decoder);
-  close_container(container);
+  container_close(container);
   return result;
 }

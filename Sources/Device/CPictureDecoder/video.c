@@ -1,8 +1,8 @@
 #include "CPictureDecoder.h"
+#include "container.h"
 #include <errno.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
-#include <libavutil/mem.h>
 #include <libswscale/swscale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,35 +57,14 @@ static int64_t seek_file(void *opaque, int64_t offset, int whence) {
 }
 
 static int open_container(struct decoder_video *video, const char *name) {
-  enum { buffer_size = 32 * 1024 };
-  const AVInputFormat *input = av_find_input_format(name);
-  uint8_t *buffer = av_malloc(buffer_size);
-  AVIOContext *reader =
-      buffer == NULL ? NULL : avio_alloc_context(buffer, buffer_size, 0, video, read_file, NULL, seek_file);
-  AVFormatContext *container = avformat_alloc_context();
-  if (input == NULL || reader == NULL || container == NULL) {
-    if (reader == NULL) av_free(buffer);
-    if (reader != NULL) av_freep(&reader->buffer);
-    avio_context_free(&reader);
-    avformat_free_context(container);
-    return -1;
-  }
-  container->pb = reader;
-  container->flags |= AVFMT_FLAG_CUSTOM_IO;
   // Players differ in what they hide by edit lists and chapters, so all of it is read.
   AVDictionary *options = NULL;
   av_dict_set(&options, "ignore_editlist", "1", 0);
   av_dict_set(&options, "ignore_chapters", "1", 0);
-  int error = avformat_open_input(&container, NULL, input, &options);
+  struct container_source source = {video, read_file, seek_file, 32 * 1024};
+  video->container = container_open(source, name, &options);
   av_dict_free(&options);
-  // A failure frees the container, but not its reader.
-  if (error != 0) {
-    av_freep(&reader->buffer);
-    avio_context_free(&reader);
-    return -1;
-  }
-  video->container = container;
-  return 0;
+  return video->container == NULL ? -1 : 0;
 }
 
 // The only stream of pictures. Players choose among several, covers included, so a file with several has none.
@@ -143,12 +122,7 @@ void decoder_video_close(struct decoder_video *video) {
   av_frame_free(&video->frame);
   av_packet_free(&video->packet);
   avcodec_free_context(&video->decoder);
-  if (video->container != NULL) {
-    AVIOContext *reader = video->container->pb;
-    avformat_close_input(&video->container);
-    av_freep(&reader->buffer);
-    avio_context_free(&reader);
-  }
+  if (video->container != NULL) container_close(video->container);
   free(video);
 }
 
