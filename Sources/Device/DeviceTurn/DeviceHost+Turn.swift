@@ -75,7 +75,7 @@ extension DeviceHost {
     var due: [DeviceAddress] = []
     while let address = timers.next(now) { due.append(address) }
     for address in due {
-      guard let device = devices[address], let deadline = device.deadline else { continue }
+      guard let device = devices[address], let deadline = device.findDeadline() else { continue }
       // The queue holds the earliest deadline that the device ever had. The current one may be
       // later.
       if deadline <= now {

@@ -87,7 +87,7 @@ package final class DeviceHost {
 
   /// Collects the effects of a step.
   func perform(_ stepEffects: [DeviceEffect], for address: DeviceAddress) {
-    if let deadline = devices[address]?.deadline { timers.set(address, deadline) }
+    if let deadline = devices[address]?.findDeadline() { timers.set(address, deadline) }
     for effect in stepEffects {
       if case .persist(let changes) = effect {
         waiting.records.append((address, changes))

@@ -102,7 +102,10 @@ package final class HostedDevice {
   package var link: DeviceLink { child?.link ?? guardian!.link }
   /// The notices that the owner has not dismissed.
   package var notifications: Notifications { child?.notifications ?? guardian!.notifications }
-  var deadline: Instant? { child?.deadline ?? guardian?.deadline }
+  /// When the machine needs the input `timer`, or `nil` if it needs none.
+  func findDeadline() -> Instant? {
+    childMachine?.value?.findDeadline() ?? guardianMachine?.value?.findDeadline()
+  }
 
   /// Handles an input of either kind of device.
   func step(

@@ -181,10 +181,20 @@ public struct ChildMachine: Sendable {
   }
 
   /// When the machine needs the input `timer`, or `nil` if it needs none.
-  public var deadline: Instant? {
-    var earliest = [link.deadline, endDeadline, webReporting.due].compactMap { $0 }.min()
-    for feed in feeds {
-      if let due = feed.deadline, isManaged(feed) { earliest = min(earliest ?? due, due) }
+  public var deadline: Instant? { deadline(ofLink: link.deadline) }
+
+  /// The deadline, which is searched once after each change and read without a copy of the machine.
+  public mutating func findDeadline() -> Instant? {
+    let ofLink = link.findDeadline()
+    return deadline(ofLink: ofLink)
+  }
+
+  private func deadline(ofLink: Instant?) -> Instant? {
+    var earliest = ofLink
+    earliest.advance(to: endDeadline)
+    earliest.advance(to: webReporting.due)
+    for index in feeds.indices {
+      if let due = feeds[index].deadline, isManaged(feeds[index]) { earliest.advance(to: due) }
     }
     return earliest
   }

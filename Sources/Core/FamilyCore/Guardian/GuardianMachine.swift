@@ -113,6 +113,9 @@ public struct GuardianMachine: Sendable {
   /// When the machine needs the input `timer`, or `nil` if it needs none.
   public var deadline: Instant? { link.deadline }
 
+  /// The deadline, which is searched once after each change and read without a copy of the machine.
+  public mutating func findDeadline() -> Instant? { link.findDeadline() }
+
   /// The question and its conversation's child, or `nil` if this device does not know the question.
   public func question(_ id: QuestionID) -> (child: PersonID, state: QuestionState)? {
     for child in link.conversations.keys.sorted() {

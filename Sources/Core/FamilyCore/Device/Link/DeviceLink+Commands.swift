@@ -200,7 +200,7 @@ extension DeviceLink {
     giveRosterBack(now: now, into: &out)
     beat(now: now, into: &out)
     checkSilence(now: now, into: &out)
-    if let due = sender.outbox.deadline, due <= now {
+    if let due = sender.findDeadline(), due <= now {
       sender.sendDue(
         now: now, family: family, verifier: &verifier, isBehind: isBehind, into: &out)
     }

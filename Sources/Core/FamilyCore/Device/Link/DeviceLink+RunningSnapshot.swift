@@ -29,10 +29,10 @@ extension DeviceLink {
   /// - Parameter events: The number of events that this step has applied.
   mutating func requestSnapshot(_ events: Int) -> [DeviceEffect] {
     uncovered += events
-    guard let snapshots, let verifier, requestedSnapshot == nil, !hasReadNewer,
-      verifier.deferred.count == 0,
+    guard requestedSnapshot == nil, !hasReadNewer, let snapshots,
       uncovered >= max(snapshots.runningInterval, Int(clamping: (coverage?.seq ?? 0) / 8))
-        + snapshots.margin
+        + snapshots.margin,
+      verifier?.deferred.count == 0
     else { return [] }
     lastSnapshotRequest += 1
     requestedSnapshot = RequestedSnapshot(number: lastSnapshotRequest, events: uncovered)

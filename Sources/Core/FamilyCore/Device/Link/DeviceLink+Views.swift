@@ -40,7 +40,11 @@ extension DeviceLink {
   var isBehind: Bool { delivered(.family) < familyHead }
 
   /// Whether this device can share keys now. A share that is due before then needs no timer.
-  var mayShareKeys: Bool { state == .attached && !isBehind }
+  var mayShareKeys: Bool {
+    // The closure of an operator would copy the whole link at each step.
+    guard state == .attached else { return false }
+    return !isBehind
+  }
 
   /// The rosters as apps see them, in the order in which this device counts them.
   var rosterProofs: [RosterProof] {
@@ -94,12 +98,12 @@ extension DeviceLink {
   /// The person's age settings and age answers. Commands in the outbox count already.
   public func age(of person: PersonID) -> AgeState {
     var state = family.ages[person]?.state ?? AgeState()
-    for (id, command) in pendingCommandsByID {
-      switch command {
+    for pending in sender.outbox.ageChanges {
+      switch pending.command {
       case .noteAge(person, let content): state.record(content)
       case .setAge(person, let content, _):
-        state.set(
-          content, byChild: false, StatementOrder(ofPending: CommandName(address.device, id)))
+        let name = CommandName(address.device, pending.id)
+        state.set(content, byChild: false, StatementOrder(ofPending: name))
       default: break
       }
     }
@@ -111,15 +115,38 @@ extension DeviceLink {
     sender.outbox.pending.filter { !$0.isGivenBack }.map { ($0.id, $0.command) }
   }
 
-  var deadline: Instant? {
-    ([
-      due, sender.outbox.deadline, mayShareKeys ? sender.newcomersDue : nil,
-      mayShareKeys ? rosterDue : nil, withheldDue, beatDue, silenceDue,
-      mayShareKeys ? sender.complaintsDue : nil, state == .attached ? correctionDue : nil,
-    ]
-      + fetching.values.map(\.due) + evaluations.values.map(\.due))
-      .compactMap { $0 }.min()
+  var deadline: Instant? { deadline(ofOutbox: sender.outbox.deadline) }
+
+  /// The deadline; see ``Outbox/findDeadline()``.
+  mutating func findDeadline() -> Instant? {
+    let outbox = sender.findDeadline()
+    return deadline(ofOutbox: outbox)
+  }
+
+  private func deadline(ofOutbox outbox: Instant?) -> Instant? {
+    var earliest = outbox
+    earliest.advance(to: due)
+    if mayShareKeys {
+      earliest.advance(to: sender.newcomersDue)
+      earliest.advance(to: sender.complaintsDue)
+      earliest.advance(to: rosterDue)
+    }
+    if state == .attached { earliest.advance(to: correctionDue) }
+    earliest.advance(to: withheldDue)
+    earliest.advance(to: beatDue)
+    earliest.advance(to: silenceDue)
+    earliest.advance(to: fetching.values.lazy.map(\.due).min())
+    earliest.advance(to: evaluations.values.lazy.map(\.due).min())
+    return earliest
   }
 
   func delivered(_ audience: Audience) -> UInt64 { cursors[audience]?.delivered ?? 0 }
+}
+
+extension Instant? {
+  /// Replaces the time with an earlier one.
+  mutating func advance(to other: Instant?) {
+    guard let other else { return }
+    self = Swift.min(self ?? other, other)
+  }
 }

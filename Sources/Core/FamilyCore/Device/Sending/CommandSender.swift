@@ -26,7 +26,6 @@ import FamilyModel
 struct CommandSender: Sendable {
   /// Attempts, with growing delays, to send a command about an unknown question before it fails.
   static let attemptsForQuestion = 6
-
   let address: DeviceAddress
   let person: PersonID
   private(set) var outbox = Outbox()
@@ -139,6 +138,9 @@ struct CommandSender: Sendable {
     isBlocked = false
     outbox.resume(now: now)
   }
+
+  /// When the first command is due.
+  mutating func findDeadline() -> Instant? { outbox.findDeadline() }
 
   /// Makes every command due, as after an attachment.
   mutating func restart(now: Instant) { outbox.restart(now: now) }

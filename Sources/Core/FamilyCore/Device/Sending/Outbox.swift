@@ -35,6 +35,8 @@ struct Outbox: Sendable {
     var isHeld: Bool { notBefore.milliseconds == .max }
     /// Whether the command may be sent. Only questions need admission.
     private(set) var isAdmitted: Bool
+    /// Whether the command changes a person's age settings or age answers.
+    let changesAge: Bool
 
     init(position: UInt64, id: CommandID, command: Command, basedOnSeq: UInt64) {
       self.position = position
@@ -42,6 +44,7 @@ struct Outbox: Sendable {
       self.command = command
       self.basedOnSeq = basedOnSeq
       isAdmitted = !command.isQuestion
+      changesAge = command.changesAge
     }
 
     var record: DeviceRecord {
@@ -64,8 +67,11 @@ struct Outbox: Sendable {
     mutating func revokeAdmission() { isAdmitted = !command.isQuestion }
   }
 
-  private(set) var pending: [Pending] = []
+  private(set) var pending: [Pending] = [] { didSet { isDeadlineKnown = false } }
   private var next: UInt64 = 1
+  /// The deadline since the last change, if it is known.
+  private var knownDeadline: Instant?
+  private var isDeadlineKnown = true
   /// How long the relay took to accept the last command.
   private var replyTime = Milliseconds.zero
   /// The time-out of a first attempt. A relay that accepts slowly has much to do, and repetitions
@@ -74,7 +80,15 @@ struct Outbox: Sendable {
     min(max(Timing.firstRequestTimeout, replyTime * 2), Timing.longestRequestTimeout)
   }
 
-  var deadline: Instant? {
+  var deadline: Instant? { isDeadlineKnown ? knownDeadline : earliestDue }
+
+  /// The deadline, which is searched once after each change.
+  mutating func findDeadline() -> Instant? {
+    if !isDeadlineKnown { (knownDeadline, isDeadlineKnown) = (earliestDue, true) }
+    return knownDeadline
+  }
+
+  private var earliestDue: Instant? {
     var earliest: Instant?
     forEachSendable { earliest = min(earliest ?? pending[$0].due, pending[$0].due) }
     return earliest
@@ -92,6 +106,14 @@ struct Outbox: Sendable {
       body(index)
     }
   }
+
+  /// The commands about ages that repeat no lost statement, in order.
+  var ageChanges: [Pending] {
+    pending.indices.compactMap { index in
+      pending[index].changesAge && !pending[index].isGivenBack ? pending[index] : nil
+    }
+  }
+
   var isFull: Bool { newCount >= Limits.outbox }
   /// A full outbox still takes key shares: its commands may wait for them.
   var hasRoomForKeys: Bool { newCount < Limits.outbox + Limits.outboxReserve }
@@ -264,4 +286,10 @@ struct Outbox: Sendable {
 
 extension Command {
   fileprivate var isQuestion: Bool { if case .ask = self { true } else { false } }
+  fileprivate var changesAge: Bool {
+    switch self {
+    case .noteAge, .setAge: true
+    default: false
+    }
+  }
 }
