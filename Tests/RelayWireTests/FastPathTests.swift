@@ -145,6 +145,7 @@ import Testing
   private mutating func content() -> Content {
     .sealed((0..<[0, 1, 127, 128, 300, 17_000][small(5)]).map { UInt8(truncatingIfNeeded: $0) })
   }
+  private mutating func person() -> PersonID { PersonID(UInt32(truncatingIfNeeded: number())) }
   private mutating func choice() -> ChoiceHeader {
     ChoiceHeader(id: text(), answer: small(1) == 0 ? .approval : .denial)
   }
@@ -164,9 +165,11 @@ import Testing
 
   private mutating func envelope() -> Envelope {
     let request: Request =
-      switch small(2) {
+      switch small(4) {
       case 0: .command(id(), .ask(header(), content()), signature())
       case 1: .command(id(), .answer(id(), choice: text()), signature())
+      case 2: .command(id(), .post(child: person(), content()), signature())
+      case 3: .command(id(), .changeContact(child: person(), content()), signature())
       default:
         .acknowledge(
           (0..<small(4)).map { _ in
@@ -181,8 +184,12 @@ import Testing
 
   private mutating func event() -> Event {
     let body: Event.Body =
-      small(1) == 0
-      ? .asked(header(), content()) : .decided(Decision(question: id(), choice: choice()))
+      switch small(3) {
+      case 0: .asked(header(), content())
+      case 1: .decided(Decision(question: id(), choice: choice()))
+      case 2: .posted(child: person(), content())
+      default: .contactChanged(child: person(), content())
+      }
     return Event(
       seq: number(), previous: number(), audience: Audience(rawValue: number()), command: id(),
       device: DeviceID(UInt32(truncatingIfNeeded: number())),

@@ -56,6 +56,11 @@ enum WirePart {
       seq: 42, previous: 40, audience: .conversation(PersonID(2)), command: id,
       device: DeviceID(2), at: Instant(milliseconds: 1_763_000_000_000),
       body: .asked(header, content), signature: signature)
+    let posted = Event(
+      seq: 42, previous: 40, audience: .conversation(PersonID(2)), command: id,
+      device: DeviceID(2), at: Instant(milliseconds: 1_763_000_000_000),
+      body: .posted(child: PersonID(2), content), signature: signature)
+    let text = posted.encode()
     let accepted = ReplyEnvelope(device: device, requestID: 9, reply: .accepted(id, seq: 42))
     let event = asked.encode()
     return [
@@ -69,6 +74,9 @@ enum WirePart {
       Part(
         name: "decode a question's event", run: { keep(try? Event.decode(event)) },
         reference: copying(event)),
+      Part(
+        name: "decode a text's event", run: { keep(try? Event.decode(text)) },
+        reference: copying(text)),
       writing("encode an event's broadcast", Broadcast.encode(event: event)) {
         keep(Broadcast.encode(event: event))
       },

@@ -1,8 +1,8 @@
 import FamilyModel
 
 extension Envelope {
-  /// Decodes an `ask`, `answer` or `acknowledge` on the fast path; `nil` sends the frame to
-  /// swift-protobuf.
+  /// Decodes a question, an answer, a text, a change of contacts or an acknowledgement on the fast
+  /// path; `nil` sends the frame to swift-protobuf.
   init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var device = DeviceAddress(family: FamilyID(0), device: DeviceID(0))
@@ -51,7 +51,8 @@ extension Envelope {
     }
   }
 
-  /// Encodes an `ask`, `answer` or `acknowledge` on the fast path; `nil` for every other request.
+  /// Encodes a question, an answer, a text, a change of contacts or an acknowledgement on the fast
+  /// path; `nil` for every other request.
   var fastPathBytes: [UInt8]? {
     switch request {
     case .command(let commandID, .ask(let header, .sealed(let content)), let signature):
@@ -79,6 +80,10 @@ extension Envelope {
         }
         out.signature(signature)
       }
+    case .command(let commandID, .post(let child, .sealed(let content)), let signature):
+      bytes(commandID, 8, child, content, signature)
+    case .command(let commandID, .changeContact(let child, .sealed(let content)), let signature):
+      bytes(commandID, 9, child, content, signature)
     case .acknowledge(let cursors):
       FrameWriter.bytes(capacity: 80 + 40 * cursors.count) { out in
         start(&out)
@@ -96,6 +101,18 @@ extension Envelope {
     }
   }
 
+  private func bytes(
+    _ command: CommandID, _ field: UInt64, _ person: PersonID, _ content: [UInt8],
+    _ signature: Signature?
+  ) -> [UInt8] {
+    FrameWriter.bytes(capacity: 128 + signature.sizeBound + content.count) { out in
+      start(&out)
+      out.id(5, command)
+      out.message(6) { $0.content(field, person, content) }
+      out.signature(signature)
+    }
+  }
+
   private func start(_ out: inout FrameWriter) {
     out.number(1, UInt64(Wire.version))
     out.number(2, device.family.rawValue)
@@ -107,7 +124,7 @@ extension Envelope {
 extension Command {
   fileprivate init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
-    switch reader.field(lengths: 1 << 4 | 1 << 7) {
+    switch reader.field(lengths: 1 << 4 | 1 << 7 | 1 << 8 | 1 << 9) {
     case 4:
       guard let slice = reader.slice(), reader.isAtEnd,
         let (header, content) = QuestionHeader.asked(fastPath: slice)
@@ -121,6 +138,16 @@ extension Command {
         choice.utf8.count <= Limits.identifierBytes
       else { return nil }
       self = .answer(question, choice: choice)
+    case 8:
+      guard let slice = reader.slice(), reader.isAtEnd,
+        let (child, content) = Content.ofPerson(fastPath: slice)
+      else { return nil }
+      self = .post(child: child, content)
+    case 9:
+      guard let slice = reader.slice(), reader.isAtEnd,
+        let (child, content) = Content.ofPerson(fastPath: slice)
+      else { return nil }
+      self = .changeContact(child: child, content)
     default: return nil
     }
   }

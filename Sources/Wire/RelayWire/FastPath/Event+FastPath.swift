@@ -1,9 +1,12 @@
 import FamilyModel
 
 extension Event {
-  /// Encodes an `asked` or `decided` event on the fast path; `nil` for every other event.
+  /// Encodes a question, an answer, a text or a change of contacts on the fast path; `nil` for every
+  /// other event.
   var fastPathBytes: [UInt8]? {
     switch body {
+    case .posted(let child, .sealed(let content)): bytes(17, child, content)
+    case .contactChanged(let child, .sealed(let content)): bytes(18, child, content)
     case .asked(let header, .sealed(let content)):
       FrameWriter.bytes(capacity: 168 + signature.sizeBound + header.sizeBound + content.count) {
         out in
@@ -30,6 +33,15 @@ extension Event {
     }
   }
 
+  private func bytes(_ field: UInt64, _ person: PersonID, _ content: [UInt8]) -> [UInt8] {
+    FrameWriter.bytes(capacity: 168 + signature.sizeBound + content.count) { out in
+      start(&out)
+      out.content(field, person, content)
+      out.signature(signature)
+      out.hash(62, hash)
+    }
+  }
+
   private func start(_ out: inout FrameWriter) {
     out.number(1, seq)
     out.number(2, previous)
@@ -39,8 +51,8 @@ extension Event {
     out.number(6, UInt64(bitPattern: at.milliseconds))
   }
 
-  /// Decodes an `asked` or `decided` event on the fast path; `nil` sends the bytes to
-  /// swift-protobuf.
+  /// Decodes a question, an answer, a text or a change of contacts on the fast path; `nil` sends the
+  /// bytes to swift-protobuf.
   init?(fastPath bytes: UnsafeRawBufferPointer) {
     var reader = FrameReader(bytes)
     var (seq, previous, audience, at): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -51,7 +63,7 @@ extension Event {
     var hash = ChainHash()
     while !reader.isAtEnd {
       switch reader.field(
-        lengths: 1 << 4 | 1 << 13 | 1 << 16 | 1 << Signature.field | 1 << 62)
+        lengths: 1 << 4 | 1 << 13 | 1 << 16 | 1 << 17 | 1 << 18 | 1 << Signature.field | 1 << 62)
       {
       case 1:
         guard let value = reader.varint() else { return nil }
@@ -80,6 +92,16 @@ extension Event {
         guard body == nil, let slice = reader.slice(), let decision = Decision(fastPath: slice)
         else { return nil }
         body = .decided(decision)
+      case 17:
+        guard body == nil, let slice = reader.slice(),
+          let (child, content) = Content.ofPerson(fastPath: slice)
+        else { return nil }
+        body = .posted(child: child, content)
+      case 18:
+        guard body == nil, let slice = reader.slice(),
+          let (child, content) = Content.ofPerson(fastPath: slice)
+        else { return nil }
+        body = .contactChanged(child: child, content)
       case Signature.field:
         guard let slice = reader.slice(), let value = Signature(fastPath: slice) else { return nil }
         signature = value
@@ -105,6 +127,29 @@ extension Decision {
       let choice = ChoiceHeader(fastPath: slice)
     else { return nil }
     self.init(question: question, choice: choice)
+  }
+}
+
+extension Content {
+  /// Decodes the message `ForPerson` of a text or of a change of contacts.
+  static func ofPerson(fastPath bytes: UnsafeRawBufferPointer) -> (PersonID, Content)? {
+    var reader = FrameReader(bytes)
+    var person: UInt32 = 0
+    var content: [UInt8] = []
+    while !reader.isAtEnd {
+      switch reader.field(lengths: 1 << 2) {
+      case 1:
+        guard let value = reader.uint32() else { return nil }
+        person = value
+      case 2:
+        guard let slice = reader.slice(), slice.count <= Limits.shortContentBytes else {
+          return nil
+        }
+        content = [UInt8](slice)
+      default: return nil
+      }
+    }
+    return (PersonID(person), .sealed(content))
   }
 }
 
@@ -210,6 +255,13 @@ extension FrameWriter {
       if let expiration = header.expiration {
         out.numberAlways(6, UInt64(bitPattern: expiration.milliseconds))
       }
+    }
+  }
+
+  mutating func content(_ field: UInt64, _ person: PersonID, _ content: [UInt8]) {
+    message(field) { out in
+      out.number(1, UInt64(person.rawValue))
+      out.bytes(2, content)
     }
   }
 
