@@ -12,8 +12,9 @@ public final class SQLiteAgentStore: AgentStore {
     CREATE TABLE record (key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL)
     WITHOUT ROWID;
     """
-  /// Size of SQLite's page cache. Small, because the store is read only at the start.
-  private static let cacheKilobytes = 500
+  /// The most memory of SQLite's page cache. A write reads the pages around its keys, and a host of
+  /// hundreds of devices writes to as many places.
+  private static let cacheKilobytes = 4_000
   /// The statements of versions below 3 have no positions.
   private static let versions: ClosedRange<Int32> = 3...3
   let queue: DatabaseQueue
