@@ -306,7 +306,7 @@ let verification: [Target] = [
       "AgentTraces", "FaultNetwork", "ProcessCluster", "Processes", "History", "LoadFamilies",
       "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials", "DeviceAgent", "DeviceTurn",
       "RelayClient", "RelayStore", "RelayWire", "SQLiteStore", "SystemClock", "Statistics",
-      "TextTable", "ZeroMQ", logging,
+      "TextTable", "ZeroMQ", crypto, logging,
       lifecycle, subprocess, systemPackage, nio, nioPosix,
     ]),
   tool(

@@ -122,7 +122,7 @@ struct ChaosRun: Sendable {
       },
       facts: history.entries.count, begin: begin, healed: healed,
       converged: unfinishedWork == nil ? converged : nil, crowd: crowdChecks,
-      versions: versions?.line)
+      machine: crowd == nil ? nil : try .measured(), versions: versions?.line)
   }
 
   /// Runs the workload under the planned faults until all faults have ended.

@@ -26,7 +26,7 @@ struct Report {
       Table.render(result.verdicts.map { [$0.checker, $0.text] }),
     ]
     if let crowd = result.crowd {
-      lines.append(crowd.rateLine(seconds: result.seconds))
+      lines.append(rates(of: crowd))
       lines.append(Table.render(crowd.rows.map { [$0.checker, $0.text] }))
     }
     if let versions = result.versions { lines.append(versions) }
@@ -86,12 +86,16 @@ struct Report {
     return """
       ## The crowd
 
-      \(crowd.rateLine(seconds: result.seconds)).\(activity(of: crowd))
+      \(rates(of: crowd)).\(activity(of: crowd))
 
       ![commands per second over time](crowd.svg)
 
       \(table(["checker", "verdict"], crowd.rows.map { [$0.checker, $0.text] }))
       """
+  }
+
+  private func rates(of crowd: CrowdChecks) -> String {
+    crowd.rateLine(seconds: result.seconds) + (result.machine.map { "; \($0.line)" } ?? "")
   }
 
   private func activity(of crowd: CrowdChecks) -> String {

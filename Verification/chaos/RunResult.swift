@@ -40,6 +40,8 @@ struct RunResult: Sendable {
   var converged: Double?
   /// The verdicts on the crowd; `nil` without one.
   var crowd: CrowdChecks?
+  /// The machine on which a crowd ran; `nil` without one.
+  var machine: MachineSpeed?
   /// How often each version of the programs was started; `nil` with one version.
   var versions: String?
   var command = ""
@@ -82,6 +84,10 @@ struct RunResult: Sendable {
     ]
     if let versions { value["versions"] = versions }
     if let crowd { value["crowd"] = crowd.json(seconds: seconds) }
+    if let machine {
+      value["cores"] = machine.cores
+      value["verificationsPerSecondOfCore"] = machine.verifications.rounded()
+    }
     let data = try JSONSerialization.data(
       withJSONObject: value, options: [.sortedKeys, .prettyPrinted])
     return String(decoding: data, as: UTF8.self)

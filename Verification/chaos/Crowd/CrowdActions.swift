@@ -10,15 +10,23 @@ extension AgentHost {
   func act(_ addresses: some Sequence<DeviceAddress>, _ people: CrowdPeople) {
     var random = IDSource.system
     for address in addresses {
-      guard let device = host.devices[address] else { continue }
-      if let child = device.child {
-        for input in Self.action(of: child, people, &random) { act(input, on: address) }
-      } else if let guardian = device.guardian,
-        let input = Self.action(of: guardian, &random)
-      {
-        act(input, on: address)
-      }
+      for input in childInputs(on: address, people, &random) { act(input, on: address) }
+      if let input = guardianInput(on: address, &random) { act(input, on: address) }
     }
+  }
+
+  // A step copies a machine that another reader holds, so both readers end before the step.
+
+  private func childInputs(
+    on address: DeviceAddress, _ people: CrowdPeople, _ random: inout IDSource
+  ) -> [ChildMachine.Input] {
+    host.devices[address]?.child.map { Self.action(of: $0, people, &random) } ?? []
+  }
+
+  private func guardianInput(
+    on address: DeviceAddress, _ random: inout IDSource
+  ) -> GuardianMachine.Input? {
+    host.devices[address]?.guardian.flatMap { Self.action(of: $0, &random) }
   }
 
   private static func action(
@@ -83,7 +91,7 @@ extension AgentHost {
       let expires = Instant.now + .minutes(10)
       return .invite(JoinTicket().invitation(for: child, until: expires))
     case ..<3_880: return roster(link)
-    case ..<3_882: return .choosePasscode(ChaosCluster.passcode)
+    case ..<3_881: return .choosePasscode(ChaosCluster.passcode)
     case ..<3_950: return .readNotifications
     default: return .post(child: child, "whispered \(random.next() % 1_000)")
     }
