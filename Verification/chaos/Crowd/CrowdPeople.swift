@@ -15,6 +15,8 @@ final class CrowdPeople: Responder, LocalApps {
     var apps: [DeviceAddress: AppMachine] = [:]
     /// Responses that an app has handled and not acknowledged.
     var handled: [DeviceAddress: [QuestionID]] = [:]
+    /// Questions for which a child has asked a guardian on the spot in this process.
+    var askedInPerson: Set<QuestionID> = []
     /// Questions that a guardian has seen in this process.
     var seen: Set<QuestionID> = []
     var random = IDSource.system
@@ -29,7 +31,10 @@ final class CrowdPeople: Responder, LocalApps {
 
   nonisolated(nonsending) func answer(_ prompt: Prompt, in window: String) async -> PromptAnswer {
     switch prompt {
-    case .permission(_, let question): question.has("person") ? .inPerson : .askByMessage
+    // In a family without a passcode the prompt returns.
+    case .permission(_, let question):
+      question.has("person") && state.withLock { $0.askedInPerson.insert(question.id).inserted }
+        ? .inPerson : .askByMessage
     case .compose: .send(names: [])
     case .alreadyAsked(_, _, let mayRemind): mayRemind ? .remind : .cancel
     case .passcode(_, _, .zero, nil): .passcode(ChaosCluster.passcode, choice: nil)
