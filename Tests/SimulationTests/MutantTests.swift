@@ -35,6 +35,7 @@ import Testing
       (.guessCount, "guesses of the passcode are bounded", 60),
       (.ageConsent, "no age but what was declared", 20),
       (.webMessages, "no promise is broken", 60),
+      (.activityMoments, "no promise is broken", 60),
     ])
   func mutants(_ mutant: Mutant, _ checker: String, _ seeds: UInt64) {
     #expect(first(mutant, checker, within: seeds) != nil, "\(mutant)")

@@ -42,4 +42,6 @@ public enum Mutant: String, CaseIterable, Sendable {
   case ageConsent = "age-consent"
   /// A device counts a repeated message about the use of the web again.
   case webMessages = "web-messages"
+  /// A device forgets at a restart that an activity has started.
+  case activityMoments = "activity-moments"
 }

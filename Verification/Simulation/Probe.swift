@@ -45,6 +45,7 @@ public enum Probe: String, CaseIterable, Sendable {
   // Apps.
   case appLaunched = "a device launches an app"
   case appReset = "an app starts from the full set"
+  case activityEnded = "an app handles the end of an activity"
 }
 
 extension World {

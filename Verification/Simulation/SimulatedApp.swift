@@ -22,6 +22,8 @@ final class SimulatedApp {
   var mayLackRosters = false
   /// Responses that the machine delivered and the app has not handled.
   var delivered: [UInt64: (question: QuestionID, choice: String)] = [:]
+  /// The moments of each interval that the app has durably handled, by the interval's number.
+  var handledMoments: [UInt64: [ActivityMoment]] = [:]
   /// When the app has handled its delivered responses, for each kind of topic.
   var busyUntil: [Milliseconds] = [.zero, .zero]
   /// The last activity, and until when a person keeps the app open.
@@ -88,6 +90,7 @@ extension World {
     for kind in [Topic.Kind.communication, .significantUpdate] {
       step(.subscribe(kind), index, number)
     }
+    step(.handleMoments, index, number)
     // Each process shows other conversations.
     let named = Scenario.handles.enumerated().filter { ($0.offset + app.life + number) % 2 == 0 }
     step(.name(named.map(\.element.canonical)), index, number)
@@ -191,21 +194,15 @@ extension World {
       record(.names(address, question.topic.handles.map(\.canonical)))
     default: break
     }
+    var moments: [(position: UInt64?, name: String, number: UInt64, ActivityMoment)] = []
+    var isAuthorized = false
     for effect in app.machine.step(input) {
       guard survives(app, index, number) else { return }
       switch effect {
       case .persist(let changes):
-        // A store failure ends the app.
-        let outcome = writeOutcome(app.diskFault)
-        if case .failed(isWritten: false) = outcome {
+        guard persist(changes, of: input, app, address) else {
           return endApp(index, number, isReported: true)
         }
-        app.disk.append(changes, syncs: mutant != .deviceFsync)
-        recordKnown(address, app)
-        if case .consumed(let position) = input, let (question, _) = app.delivered[position] {
-          record(.consumed(address, question))
-        }
-        if case .failed = outcome { return endApp(index, number, isReported: true) }
       case .send(let request):
         guard let life = app.deviceLife else { continue }
         let decoded = request.encode().withUnsafeBytes { try! AppRequest.decode($0) }
@@ -225,12 +222,37 @@ extension World {
       case .rejected(let problem):
         record(.breach("an app of an honest device rejected an entry: \(problem)"))
       case .caughtUp: app.mayLackRosters = false
-      case .asked, .age, .consentChanged, .namesChanged, .sitesChanged, .authorized, .managed,
-        .safetyChanged, .analyzed:
+      case .authorized(_, let isApproved): isAuthorized = isApproved
+      case .moment(let position, let name, let number, let moment, _):
+        moments.append((position, name, number, moment))
+      case .asked, .age, .consentChanged, .namesChanged, .sitesChanged, .managed,
+        .safetyChanged, .analyzed, .watched:
         break
       }
     }
+    if isAuthorized { watch(index, number) }
+    for (position, name, interval, moment) in moments {
+      handle(moment, of: name, interval, at: position, index, number)
+    }
     if case .consumed(let position) = input { app.delivered[position] = nil }
+  }
+
+  /// Writes the changes.
+  ///
+  /// - Returns: `false` after a failure of the store, which ends the app.
+  private func persist(
+    _ changes: [AppRecordChange], of input: AppMachine.Input, _ app: SimulatedApp,
+    _ address: AppAddress
+  ) -> Bool {
+    let outcome = writeOutcome(app.diskFault)
+    if case .failed(isWritten: false) = outcome { return false }
+    app.disk.append(changes, syncs: mutant != .deviceFsync)
+    recordKnown(address, app)
+    if case .consumed(let position) = input, let (question, _) = app.delivered[position] {
+      record(.consumed(address, question))
+    }
+    if case .failed = outcome { return false }
+    return true
   }
 
   private func recordKnown(_ address: AppAddress, _ app: SimulatedApp) {

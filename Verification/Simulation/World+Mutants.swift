@@ -108,6 +108,7 @@ extension World {
       return [cursors, others].filter { !$0.isEmpty }
     case .outbox: return [changes.filter { !$0.isOutbox }]
     case .settings: return [changes.map(\.withoutSettings)]
+    case .activityMoments: return [changes.filter { !$0.startsActivity }]
     default: return [changes]
     }
   }
@@ -122,6 +123,10 @@ extension RecordChange {
       return .put(.passed(event.audience, ChainPosition(seq: event.seq, hash: event.hash)))
     default: return self
     }
+  }
+
+  fileprivate var startsActivity: Bool {
+    if case .put(.activity(_, let watched)) = self { watched.isStarted } else { false }
   }
 
   var isOutbox: Bool {

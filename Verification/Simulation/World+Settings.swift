@@ -21,7 +21,47 @@ extension World {
 
   func manage(_ index: Int, _ app: Int, _ settings: ManagedSettings) {
     guard open(index, app) else { return }
+    guard devices[index].apps[app].machine.authorization != .undetermined else {
+      return ask(.authorization, index, app)
+    }
     step(.manage("store", settings), index, app)
+  }
+
+  /// Watches the next hour or the next days, because a guardian has authorized the app.
+  func watch(_ index: Int, _ number: Int) {
+    let start = clock(devices[index].clock) + .minutes(1)
+    let length: Milliseconds = random.chance(50) ? .hours(1) : .days(2)
+    let threshold = Activity.Threshold("games", seconds: 60, sites: [Scenario.sites[1]])
+    let activity = Activity(
+      "school", number: random.next(), from: start, to: start + length, warning: 30,
+      thresholds: [threshold])
+    step(.watch(activity, schedule: []), index, number)
+  }
+
+  /// The app's code handles a moment, and checks that it has not handled the moment before. After the end
+  /// of some intervals, the code watches another one.
+  func handle(
+    _ moment: ActivityMoment, of name: String, _ interval: UInt64, at position: UInt64?,
+    _ index: Int, _ number: Int
+  ) {
+    let app = devices[index].apps[number]
+    guard app.isRunning else { return }
+    let handled = app.handledMoments[interval] ?? []
+    if handled.contains(moment) || handled.contains(.ended) {
+      record(.breach("an app handles \(moment) of interval \(interval) after \(handled)"))
+    }
+    if moment == .ended, app.machine.planned[name]?.activity.number == interval {
+      reach(.activityEnded)
+      if interval % 2 == 0 {
+        watch(index, number)
+      } else {
+        step(.unwatch(name), index, number)
+      }
+    }
+    if app.isRunning, let position { step(.consumed(position), index, number) }
+    // A process that ended meanwhile may handle the moment again.
+    guard app.isRunning else { return }
+    app.handledMoments[interval, default: []].append(moment)
   }
 
   /// Shows pages of a site. An app that does not know yet whether rules restrict the web reports nothing.

@@ -93,9 +93,13 @@ extension World {
     let before = FamilyView(of: device.link, generations: [])
     let records = device.disk.records()
     // The other way to restart: from the snapshot and the events after it.
-    let early = self.restored(device, records, IDSource(seed: 1)).link
+    let machine = self.restored(device, records, IDSource(seed: 1))
+    let early = machine.link
     func reports(_ link: DeviceLink) -> [[WebDay]] {
       before.children.map { link.webReport(of: $0.id) }
+    }
+    if machine.child?.activities != device.child?.activities {
+      record(.breach("device \(device.plan.id.rawValue) has other activities after a restart"))
     }
     for link in [restored, early] {
       for (name, isOther) in [

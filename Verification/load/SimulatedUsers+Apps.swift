@@ -29,7 +29,7 @@ extension SimulatedUsers.State {
       switch effect {
       // The app's state needs no disk: the app ends with the load.
       case .persist, .consentChanged, .age, .rejected, .namesChanged, .sitesChanged, .authorized,
-        .managed, .safetyChanged, .analyzed:
+        .managed, .safetyChanged, .analyzed, .watched, .moment:
         break
       case .send(let request):
         inputs.append(.app(SimulatedUsers.app, request))

@@ -30,6 +30,11 @@ public enum AppRequest: Hashable, Sendable {
   case sites([Site])
   /// Replaces the managed settings of the app's store with this name. `AppReply.managed` answers.
   case manage(String, ManagedSettings)
+  /// Watches the interval of an activity, in the place of the activity with this name.
+  /// `AppReply.watched` answers.
+  case watch(Activity)
+  /// Ends the watch of the activity with this name. There is no reply.
+  case unwatch(String)
   /// Requests the setting for sensitive pictures. `AppReply.safety` answers, and reports each later
   /// change.
   case safety
@@ -104,6 +109,9 @@ public enum AppReply: Hashable, Sendable {
   case sitesChanged
   /// The device enforces the settings of the store with this name, or refuses them.
   case managed(String, Problem?)
+  /// The device watches the interval with this number of an activity, or refuses it. `at` is the time by
+  /// which the device judges intervals.
+  case watched(String, UInt64, Problem?, at: Instant)
   /// The setting for sensitive pictures: the answer to `AppRequest.safety`, and each later change.
   case safety(CommunicationSafety)
   /// The answer to the `AppRequest.analyze` with this number.
@@ -152,6 +160,9 @@ public struct AppEntry: Hashable, Sendable {
     case consentWithdrawn
     /// A guardian gave the consent to use the app back.
     case consentGiven
+    /// A moment of the activity with this name has come, in the interval with this number. `at` is the time
+    /// by which the device judges intervals.
+    case activity(String, UInt64, ActivityMoment, at: Instant)
   }
   /// The position in the app's queue, from 1.
   public var position: UInt64

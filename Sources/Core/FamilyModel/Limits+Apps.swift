@@ -30,6 +30,22 @@ extension Limits {
   public static let managedSites = 50
   /// Apps in one store of managed settings. Above: `tooMany`, on the wire `tooLarge`.
   public static let blockedApps = 50
+  /// Activities of one app. Above: the device refuses the activity with `tooMany`.
+  public static let activities = 20
+  /// Thresholds of one activity. Above: `tooMany`, on the wire `tooLarge`.
+  public static let activityThresholds = 20
+  /// The length of an activity's interval. Outside: the device refuses the activity with `activityLength`.
+  ///
+  /// The week of a change to winter time has an hour more.
+  public static let activityLength =
+    Milliseconds.minutes(15)...(Milliseconds.days(7) + .hours(1))
+  /// Moments that an app has not acknowledged. Above: the device refuses further activities of the app with
+  /// `appLimit`.
+  public static let waitingMoments = 1_024
+  /// The seconds of a threshold. Outside: `malformed`.
+  public static let thresholdSeconds: ClosedRange<UInt32> = 1...604_800
+  /// Bytes of the app library's description of a schedule. Above: the library refuses the schedule.
+  public static let scheduleBytes = 4_096
   /// Connections of one app to its device. Above: the device closes the oldest one.
   public static let appConnections = 8
   /// Received messages that wait in one connection of an app. Above: the app's process waits.

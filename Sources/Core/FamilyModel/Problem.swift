@@ -177,6 +177,10 @@ public struct Problem: Error, Hashable, Sendable {
   public static let appBlocked = Problem(452)
   /// An app that guardians authorized denies new people on this device.
   public static let peopleDenied = Problem(453)
+  /// The interval of an activity is too short or too long.
+  public static let activityLength = Problem(454)
+  /// The interval of an activity has ended already.
+  public static let activityOver = Problem(455)
   /// The setting for sensitive pictures is off: no picture is checked.
   public static let picturesNotChecked = Problem(460)
   /// The app has too many pictures checked at the same time.

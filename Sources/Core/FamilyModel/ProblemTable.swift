@@ -333,6 +333,14 @@ extension Problem {
       "The other app permits new people, or a guardian withdraws its authorization: "
         + "`relayctl withdraw --authorization APP`."),
     ProblemEntry(
+      454, "the interval of the activity is too short or too long",
+      "An app watches an activity for 15 minutes at least, and for 7 days at most.",
+      "Choose another end of the schedule."),
+    ProblemEntry(
+      455, "the interval of the activity is over",
+      "The interval ended before the device received it.",
+      "Watch the next interval of the schedule."),
+    ProblemEntry(
       460, "pictures are not checked",
       "The child's communication safety is off, or the person is no child.",
       "Show the picture unchecked. A guardian turns the check on: `relayctl communication-safety`."

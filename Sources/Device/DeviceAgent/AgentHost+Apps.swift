@@ -76,7 +76,7 @@ extension AgentHost {
     case .age: trace("age", device: address)
     case .rating: trace("rating", device: address)
     case .register, .detach, .rejected, .ping, .name, .sites, .manage, .safety, .analyze, .useWeb,
-      .deleteWebUse:
+      .deleteWebUse, .watch, .unwatch:
       break
     }
     host.act(.app(app, request), on: address)
@@ -108,7 +108,7 @@ extension AppRequest {
     case .age(let id, _, _), .rating(let id): .age(id, .failed(problem))
     case .analyze(let number, _): .analyzed(number, .failed(problem))
     case .attach, .register, .acknowledge, .detach, .rejected, .ping, .name, .sites,
-      .manage, .safety, .useWeb, .deleteWebUse:
+      .manage, .safety, .useWeb, .deleteWebUse, .watch, .unwatch:
       nil
     }
   }

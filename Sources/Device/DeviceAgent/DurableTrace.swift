@@ -35,7 +35,7 @@ package struct DurableTrace: AgentObserver {
     case .app(_, let progress):
       if progress.registered { record("app-registered", device, []) }
       record("app-settled", device, [("position", "\(progress.acknowledged)")])
-    case .cursor, .receipt, .newer, .lost, .named, .managed, .notification, .latestTime,
+    case .cursor, .receipt, .newer, .lost, .named, .managed, .activity, .notification, .latestTime,
       .webUse, .webReport, .snapshot:
       break
     }

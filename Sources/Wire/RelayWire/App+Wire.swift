@@ -33,6 +33,8 @@ extension AppRequest {
     case .name(let handles): message.name = .with { $0.handles = handles.map(\.wire) }
     case .sites(let sites): message.sites = .with { $0.sites = sites.map(\.name) }
     case .manage(let name, let settings): message.manage = settings.wire(name)
+    case .watch(let activity): message.watch = activity.wire
+    case .unwatch(let name): message.unwatch = name
     case .safety: message.safety = PBEmpty()
     case .analyze(let number, let picture):
       message.analyze = .with {
@@ -75,6 +77,8 @@ extension AppRequest {
           try Wire.require(Site(name))
         })
     case .manage(let store): return .manage(store.name, try ManagedSettings(store))
+    case .watch(let activity): return .watch(try Activity(activity))
+    case .unwatch(let name): return .unwatch(name)
     case .safety: return .safety
     // The device checks the size, so that its refusal has the number.
     case .analyze(let picture): return .analyze(picture.number, Avatar(picture.picture))
@@ -105,6 +109,8 @@ extension AppEntry {
       case .forgotten(let handles): message.forgotten = .with { $0.handles = handles.map(\.wire) }
       case .consentWithdrawn: message.consentWithdrawn = PBEmpty()
       case .consentGiven: message.consentGiven = PBEmpty()
+      case .activity(let name, let number, let moment, let time):
+        message.activity = RelayWire.wire(name, number, moment, at: time)
       }
     }
   }
@@ -120,6 +126,10 @@ extension AppEntry {
     case .forgotten(let list): body = .forgotten(try handles(list.handles))
     case .consentWithdrawn: body = .consentWithdrawn
     case .consentGiven: body = .consentGiven
+    case .activity(let moment):
+      body = .activity(
+        moment.activity, moment.number, try ActivityMoment(moment),
+        at: Instant(milliseconds: moment.at))
     case nil: throw .malformed
     }
     self.init(position: wire.position, body: body, evidence: try evidenceList(wire.evidence))
@@ -170,6 +180,13 @@ extension AppReply {
         $0.name = name
         if let problem { $0.refused = problem.wire }
       }
+    case .watched(let name, let number, let problem, let time):
+      message.watched = .with {
+        $0.activity = name
+        $0.number = number
+        $0.at = time.milliseconds
+        if let problem { $0.refused = problem.wire }
+      }
     case .safety(let setting): message.safety = UInt32(setting.rawValue)
     case .analyzed(let number, let analysis): message.analyzed = wire(number, analysis)
     case .webUsed(let number): message.webUsed = number
@@ -204,6 +221,11 @@ extension AppReply {
     case .sitesChanged: return .sitesChanged
     case .managed(let managed):
       return .managed(managed.name, managed.hasRefused ? try Problem(managed.refused) : nil)
+    case .watched(let watched):
+      return .watched(
+        watched.activity, watched.number,
+        watched.hasRefused ? try Problem(watched.refused) : nil,
+        at: Instant(milliseconds: watched.at))
     case .safety(let setting): return .safety(try CommunicationSafety(wire: setting))
     case .webUsed(let number): return .webUsed(number)
     case .analyzed(let verdict): return .analyzed(verdict.number, try PictureAnalysis(verdict))

@@ -40,6 +40,7 @@ extension RecordKey {
     case .latestTime: KeyWriter(8).bytes
     case .named(let app, let handle): KeyWriter(9).with(app.rawValue).with(handle).bytes
     case .managed(let app, let name): KeyWriter(50).with(app.rawValue).with(name).bytes
+    case .activity(let app, let name): KeyWriter(51).with(app.rawValue).with(name).bytes
     case .passed(let audience, let seq): KeyWriter(30).with(audience.rawValue).with(seq).bytes
     case .newer(let audience, let seq): KeyWriter(32).with(audience.rawValue).with(seq).bytes
     case .snapshot: KeyWriter(40).bytes
@@ -92,6 +93,7 @@ extension DeviceRecord {
     case .latestTime(let time): Wire.encode(time.latestWire)
     case .named(_, let handle): Wire.encode(handle.wire)
     case .managed(_, let name, let settings): Wire.encode(settings.wire(name))
+    case .activity(_, let watched): Wire.encode(watched.wire)
     case .passed(_, let position): position.hash.bytes
     case .snapshot(let bytes): bytes
     case .webUse(_, let day, let message):
@@ -139,6 +141,9 @@ extension DeviceRecord {
     case 50:
       let store = try Wire.parse(PBManagedStore.self, value)
       return .managed(AppID(try text(key)), store.name, try ManagedSettings(store))
+    case 51:
+      let watched = try WatchedActivity(try Wire.parse(PBWatchedActivity.self, value))
+      return .activity(AppID(try text(key)), watched)
     case 30:
       guard key.count == 17 else { throw .malformed }
       return .passed(
@@ -228,6 +233,7 @@ extension AppRecord {
     case .webRestricted: [12]
     case .authorizationDenied: [20]
     case .managed(let name, _): [21] + Array(name.utf8)
+    case .activity(let planned): [22] + Array(planned.activity.name.utf8)
     case .safety: [13]
     case .webDeletion(let number, _): KeyWriter(14).with(number).bytes
     }
@@ -245,6 +251,7 @@ extension AppRecord {
         })
     case .consentWithdrawn, .consumedAhead, .roster, .authorizationDenied: []
     case .managed(let name, let settings): Wire.encode(settings.wire(name))
+    case .activity(let planned): Wire.encode(planned.wire)
     case .site(let access): Wire.encode(access.wire)
     case .webRestricted(let isRestricted): [isRestricted ? 1 : 0]
     case .safety(let setting): [setting.rawValue]
@@ -284,6 +291,8 @@ extension AppRecord {
     case 21:
       let store = try Wire.parse(PBManagedStore.self, value)
       return .managed(store.name, try ManagedSettings(store))
+    case 22:
+      return .activity(try PlannedActivity(try Wire.parse(PBPlannedActivity.self, value)))
     case 13:
       return .safety(try Wire.require(value.first.flatMap(CommunicationSafety.init)))
     case 2:

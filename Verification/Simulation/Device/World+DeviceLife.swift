@@ -152,6 +152,7 @@ extension World {
       record(.appLostState(AppAddress(device.address, app.id)))
       app.hasLostState = true
       app.mayLackRosters = true
+      app.handledMoments = [:]
       endApp(index, number, isReported: false)
       // An app waits for rosters of a dishonest relay's history that nobody shows any more.
       if random.chance(50) || dishonest != nil { app.disk.wipe() }

@@ -75,8 +75,8 @@ extension World {
       case .cursor(let cursor):
         device.read[cursor.audience] = max(device.read[cursor.audience] ?? 0, cursor.delivered)
       case .receipt(let audience, let receipt): check(receipt, of: audience, on: device)
-      case .event, .passed, .newer, .lost, .entry, .named, .managed, .notification, .latestTime,
-        .webUse, .webReport, .snapshot:
+      case .event, .passed, .newer, .lost, .entry, .named, .managed, .activity, .notification,
+        .latestTime, .webUse, .webReport, .snapshot:
         break
       }
     }

@@ -113,7 +113,7 @@ final class CrowdPeople: Responder, LocalApps {
     for effect in state.apps[address]?.step(input) ?? [] {
       switch effect {
       case .persist, .consentChanged, .age, .rejected, .namesChanged, .sitesChanged,
-        .authorized, .managed, .safetyChanged, .analyzed, .caughtUp:
+        .authorized, .managed, .safetyChanged, .analyzed, .caughtUp, .watched, .moment:
         break
       case .send(let request):
         inputs.append(.app(Self.app, request))

@@ -20,6 +20,11 @@ extension Bytes {
     case .named: return .named(array(4) { $0.handle() })
     case .sites: return .sites(array(4) { $0.siteAccess() }, isRestricted: isRare(2))
     case .managed: return .managed("store\(pick(2))", isRare(2) ? .notAuthorized : nil)
+    case .watched:
+      return .watched(
+        "activity\(pick(2))", UInt64(pick(2)),
+        isRare(2) ? any([.notAuthorized, .activityOver]) : nil,
+        at: Instant(milliseconds: Int64(byte())))
     case .safety: return .safety(any(CommunicationSafety.allCases))
     case .webUsed: return .webUsed(edge())
     case .analyzed: return .analyzed(edge(), .checked(isSensitive: isRare(2)))
@@ -49,8 +54,12 @@ extension Bytes {
 
   private mutating func change(_ entry: AppEntry, _ hasGuardianKey: Bool) -> AppEntry {
     var entry = entry
-    switch pick(6) {
+    switch pick(7) {
     case 0: entry.position = isRare(2) ? edge() : UInt64(byte())
+    case 6:
+      entry.body = .activity(
+        "activity\(pick(2))", UInt64(pick(2)), any([.started, .ended, .reached("limit")]),
+        at: Instant(milliseconds: Int64(byte())))
     case 1: entry.evidence = change(entry.evidence, hasGuardianKey)
     case 2: entry.body = .known(array(8) { $0.handle() })
     case 3: entry.body = .forgotten(array(8) { $0.handle() })

@@ -18,6 +18,13 @@ struct SampleTraffic {
     id: ID128(high: 2, low: 1),
     topic: .communication(people: [Subject(handle: handle)], actions: [.message]))
 
+  private static let activity = Activity(
+    "activity0", number: 1, from: Instant(milliseconds: 1), to: Instant(milliseconds: 3_600_001),
+    warning: 60,
+    thresholds: [
+      Activity.Threshold("limit", seconds: 600, sites: [Site("example.co.uk")!])
+    ])
+
   init(isSigned: Bool) {
     let question = Self.question
     var settings = ManagedSettings()
@@ -26,7 +33,7 @@ struct SampleTraffic {
     appRequests = [
       .attach(app: AppID("a"), applied: 1), .register, .ask(question, .choose),
       .ask(question, .byMessage), .acknowledge(1), .detach, .ping, .sites([Site("example.co.uk")!]),
-      .manage("store", settings),
+      .manage("store", settings), .watch(Self.activity), .unwatch("activity0"),
       .safety, .analyze(7, Avatar(mediaType: "image/png", bytes: [1, 2, 3])),
       .useWeb(8, ShownPages(seconds: 9, sites: [Site("example.co.uk")!: 9])),
       .deleteWebUse(9, .site(Site("example.co.uk")!)), .deleteWebUse(10, .all),
@@ -39,6 +46,11 @@ struct SampleTraffic {
       .caughtUp, .asked(question.id, .sent), .failed(.tooLarge), .pong,
       .sites([SiteAccess(Site("example.co.uk")!, .ask)], isRestricted: true), .sitesChanged,
       .managed("store", .notAuthorized),
+      .watched("activity0", 1, .activityOver, at: Self.activity.end),
+      .entry(
+        AppEntry(
+          position: 2,
+          body: .activity("activity0", 1, .reached("limit"), at: Self.activity.end))),
       .safety(.simple), .analyzed(7, .checked(isSensitive: true)),
       .analyzed(7, .failed(.noVerdict)), .webUsed(9),
     ].map { (reply: AppReply) in reply.encode() }
@@ -46,6 +58,7 @@ struct SampleTraffic {
       .known(Self.handle), .position(applied: 3, consumed: 2), .consumedAhead(3),
       .roster(ChainHash(bytes: Array(repeating: 9, count: 32))!), .authorizationDenied,
       .managed("store", settings), .webDeletion(9, .all),
+      .activity(PlannedActivity(Self.activity, schedule: [1, 2], isConfirmed: true)),
     ]
     var family = FuzzedFamily(isSigned: isSigned)
     let child = PersonID(3)
@@ -68,6 +81,7 @@ struct SampleTraffic {
         .outbox(position: 1, ID128(high: 9, low: 9), .post(child: child, .text("hi"))),
         .app(AppID("a"), AppProgress()), .entry(AppID("a"), entry),
         .webUse(AppID("a"), day, message: 4),
+        .activity(AppID("a"), WatchedActivity(Self.activity)),
         .webReport(
           child, DeviceID(30),
           ReportedWebDay(day, stamp: ID128(high: 9, low: 9), deletion: 3)),

@@ -25,6 +25,11 @@ extension AppMachine {
     case authorized(QuestionID, Bool)
     /// The device enforces the settings of the app's store with this name, or refuses them.
     case managed(String, Problem?)
+    /// The device watches the activity with this name, or refuses it.
+    case watched(String, Problem?)
+    /// Report a moment of an activity, in the interval with this number, to the app's code. The code
+    /// consumes the entry at this position; `nil`: there is no entry. `at` is the device's time.
+    case moment(UInt64?, String, UInt64, ActivityMoment, at: Instant)
     /// ``AppMachine/safety`` has changed.
     case safetyChanged
     /// Report the verdict about the picture with this number.

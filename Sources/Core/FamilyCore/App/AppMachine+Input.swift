@@ -33,6 +33,12 @@ extension AppMachine {
     case deleteWebUse(WebHistoryPart, at: Instant)
     /// The app's code replaces the managed settings of its store with this name.
     case manage(String, ManagedSettings)
+    /// The app's code watches an interval of an activity, whose schedule has this description.
+    case watch(Activity, schedule: [UInt8])
+    /// The app's code ends the watch of the activity with this name.
+    case unwatch(String)
+    /// The app's code handles the moments of activities from now on, which also registers the app.
+    case handleMoments
     /// The app's code requests the setting for sensitive pictures.
     case safety
     /// The app's code wants a picture checked. No other picture has the number.

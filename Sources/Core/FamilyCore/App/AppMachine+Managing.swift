@@ -15,10 +15,12 @@ extension AppMachine {
   }
 
   /// Updates what depends on the authorization, after an entry or a reset.
-  mutating func updateAuthorization(_ wasAuthorized: Bool, by entry: AppEntry? = nil)
-    -> [AppRecordChange]
-  {
-    let isAuthorized = known.contains(.authorization)
+  ///
+  /// - Parameter isRestored: Whether the authorization is in force, although the device does not say so.
+  mutating func updateAuthorization(
+    _ wasAuthorized: Bool, by entry: AppEntry? = nil, isRestored: Bool = false
+  ) -> [AppRecordChange] {
+    let isAuthorized = known.contains(.authorization) || isRestored
     let isDenied =
       !isAuthorized
       && (isAuthorizationDenied || wasAuthorized || entry?.deniesAuthorization ?? false)
@@ -30,6 +32,7 @@ extension AppMachine {
     if !isAuthorized {
       changes += managed.keys.sorted().map { .remove(.managed($0, ManagedSettings())) }
       managed = [:]
+      changes += endActivities()
     }
     return changes
   }
@@ -45,15 +48,29 @@ extension AppMachine {
       try checkStore(name)
       try settings.validate()
     } catch { return [.managed(name, error)] }
-    managed[name] = settings.isEmpty ? nil : settings
-    let record = AppRecord.managed(name, settings)
-    return [.persist([settings.isEmpty ? .remove(record) : .put(record)])]
-      + (isConnected && isAttached ? [.send(.manage(name, settings))] : [])
+    managed[name] = settings
+    return [.persist([.put(.managed(name, settings))])]
+      + (isConnected && isAttached ? request(name, settings) : [])
+  }
+
+  private mutating func request(_ name: String, _ settings: ManagedSettings) -> [Effect] {
+    openManages[name, default: 0] += 1
+    return [.send(.manage(name, settings))]
   }
 
   /// Sends the settings of all stores. A device replaces those that it has.
-  func manageAgain() -> [Effect] {
-    managed.sorted { $0.key < $1.key }.map { .send(.manage($0.key, $0.value)) }
+  mutating func manageAgain() -> [Effect] {
+    managed.sorted { $0.key < $1.key }.flatMap { request($0.key, $0.value) }
+  }
+
+  /// The device has answered about a store. An empty one is gone, unless a later request changes the
+  /// store again.
+  mutating func answered(_ name: String, _ problem: Problem?) -> [Effect] {
+    openManages[name] = openManages[name].flatMap { $0 > 1 ? $0 - 1 : nil }
+    guard problem == nil, openManages[name] == nil, let settings = managed[name], settings.isEmpty
+    else { return [.managed(name, problem)] }
+    managed[name] = nil
+    return [.persist([.remove(.managed(name, settings))]), .managed(name, nil)]
   }
 }
 

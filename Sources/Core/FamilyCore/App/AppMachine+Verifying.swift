@@ -37,6 +37,8 @@ extension AppMachine {
     if case .response(let question, let choice) = entry.body, entry.evidence.isEmpty {
       return try verify(byDefault: question, choice)
     }
+    // The device's own report, which no guardian signs.
+    if case .activity = entry.body, entry.evidence.isEmpty { return }
     var facts: [EvidenceVerifier.Fact] = []
     for evidence in entry.evidence { facts.append(try verifier.verify(evidence, in: app)) }
     guard let first = facts.first else { throw .notSigned }
@@ -81,6 +83,7 @@ extension AppMachine {
       // A default has no evidence and makes no handle known.
       return try apply(entry.evidence, about: entry.evidence.isEmpty ? [] : handles)
     case .consentWithdrawn, .consentGiven: return try apply(entry.evidence, about: [])
+    case .activity: return []
     }
   }
 
@@ -139,6 +142,7 @@ extension AppMachine {
     case .known(let handles): return remember(handles)
     case .consentWithdrawn: return [setConsent(isWithdrawn: true)]
     case .consentGiven: return [setConsent(isWithdrawn: false)]
+    case .activity: return []
     case .forgotten(let handles):
       for handle in handles { known.remove(handle) }
       return handles.map { .remove(.known($0)) }

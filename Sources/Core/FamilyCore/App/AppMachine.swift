@@ -9,11 +9,14 @@ public import FamilyModel
 /// repeats the entries without acknowledgement: an applied entry changes nothing, and a consumed
 /// one is not delivered.
 public struct AppMachine: Sendable {
-  /// A response that the app's code has not handled.
-  private struct PendingResponse: Sendable {
+  /// An entry that the app's code has not handled.
+  struct PendingEntry: Sendable {
+    enum Content: Sendable {
+      case response(Question, Choice)
+      case moment(String, UInt64, ActivityMoment, at: Instant)
+    }
     var position: UInt64
-    var question: Question
-    var choice: Choice
+    var content: Content
     var isDelivered = false
   }
 
@@ -35,11 +38,11 @@ public struct AppMachine: Sendable {
   public internal(set) var isConsentWithdrawn = false
   private var applied: UInt64 = 0
   /// Every entry up to this position is consumed; later consumed ones are in `consumedAhead`.
-  private var consumed: UInt64 = 0
-  private var consumedAhead: Set<UInt64> = []
+  var consumed: UInt64 = 0
+  var consumedAhead: Set<UInt64> = []
   /// The position of the last entry that this process received. The device repeats, in order, the
   /// entries that an earlier process applied but did not consume.
-  private var lastReceived: UInt64 = 0
+  var lastReceived: UInt64 = 0
   /// Whether the connection to the device is up.
   public private(set) var isConnected = false
   /// Whether the device has replied to this connection's attachment. Earlier messages are for a
@@ -49,12 +52,12 @@ public struct AppMachine: Sendable {
   /// above the child's ceiling.
   private var isRefused = false
   private var isRegistered = false
-  private var subscribed: Set<Topic.Kind> = []
+  var subscribed: Set<Topic.Kind> = []
   private var openAsks: [(question: Question, manner: AskManner, window: String)] = []
   /// Age requests without an answer, in order.
   private var ageRequests: [(id: UInt64, request: AppRequest)] = []
   /// Ascending by position.
-  private var pendingResponses: [PendingResponse] = []
+  var pendingEntries: [PendingEntry] = []
   /// `nil` verifies nothing, for tests of the machine alone.
   var verifier: EvidenceVerifier?
   /// The launcher's security that is not durable yet.
@@ -88,7 +91,14 @@ public struct AppMachine: Sendable {
   public internal(set) var isWebRestricted: Bool?
   /// Whether a guardian declined the app's authorization, or the authorization has ended.
   var isAuthorizationDenied = false
-  /// The settings of the app's stores by name, which the device enforces. No store is empty.
+  /// The activities that the app watches, by name.
+  public internal(set) var planned: [String: PlannedActivity] = [:]
+  /// The unanswered `manage` requests of this attachment, by the store's name.
+  var openManages: [String: Int] = [:]
+  /// Whether the app's code handles the moments of activities.
+  var handlesMoments = false
+  /// The settings of the app's stores by name, which the device enforces. An empty store waits for the
+  /// device's answer.
   public internal(set) var managed: [String: ManagedSettings] = [:]
   /// The access to sites that the app's code may know: none while the consent is withdrawn.
   public var visibleSites: [Site: SiteAccess] { isConsentWithdrawn ? [:] : sites }
@@ -121,6 +131,7 @@ public struct AppMachine: Sendable {
       case .webRestricted(let isRestricted): isWebRestricted = isRestricted
       case .authorizationDenied: isAuthorizationDenied = true
       case .managed(let name, let settings): managed[name] = settings
+      case .activity(let activity): planned[activity.activity.name] = activity
       case .webDeletion(let number, let part): webUses.restore(part, number)
       case .safety(let setting): safety = setting
       case .roster(let digest): verifier?.rosters.restore(digest)
@@ -141,6 +152,7 @@ public struct AppMachine: Sendable {
     case .connected:
       isConnected = true
       isAttached = false
+      openManages = [:]
       isRefused = false
       var first: [Effect] = []
       if let security = unsavedPin {
@@ -176,6 +188,11 @@ public struct AppMachine: Sendable {
     case .useWeb(let pages, let now): return useWeb(pages, at: now)
     case .deleteWebUse(let part, let now): return deleteWebUse(part, at: now)
     case .manage(let name, let settings): return manage(name, settings)
+    case .watch(let activity, let schedule): return watch(activity, schedule)
+    case .unwatch(let name): return unwatch(name)
+    case .handleMoments:
+      handlesMoments = true
+      return register() + deliver()
     case .safety: return requestSafety()
     case .analyze(let number, let picture): return analyze(number, picture)
     case .abandonPicture(let number): return abandonPicture(number)
@@ -187,7 +204,7 @@ public struct AppMachine: Sendable {
     }
   }
 
-  private mutating func register() -> [Effect] {
+  mutating func register() -> [Effect] {
     guard !isRegistered else { return [] }
     isRegistered = true
     return isConnected ? [.send(.register)] : []
@@ -221,7 +238,7 @@ public struct AppMachine: Sendable {
       } catch { return reject(error) }
     case .entry(let entry): return apply(entry)
     case .caughtUp:
-      return [.caughtUp] + requestAllSites() + manageAgain()
+      return [.caughtUp] + requestAllSites() + manageAgain() + watchAgain()
         + requestSafetyAgain() + sendWebUse(again: true)
     case .asked(let id, let outcome):
       // The outcome also ends a repeated ask of the same question. An abandoned ask has no reader.
@@ -239,7 +256,9 @@ public struct AppMachine: Sendable {
     case .sites(let answers, let isRestricted): return apply(answers, isRestricted: isRestricted)
     case .sitesChanged: return requestAllSites()
     case .webUsed(let number): return webUsed(number)
-    case .managed(let name, let problem): return [.managed(name, problem)]
+    case .managed(let name, let problem): return answered(name, problem)
+    case .watched(let name, let number, let problem, let time):
+      return watched(name, number, problem, at: time)
     case .named(let handles):
       let changes = confirm(handles)
       return changes.isEmpty ? [] : [.persist(changes), .namesChanged]
@@ -266,7 +285,7 @@ public struct AppMachine: Sendable {
   /// Whether the device will answer to a handle's name.
   public var isAnswered: Bool { isConnected && !isRefused }
 
-  private var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
+  var position: AppRecordChange { .put(.position(applied: applied, consumed: consumed)) }
 
   private mutating func reset(_ position: UInt64, _ claimed: [Handle]) -> [Effect] {
     // A handle that is not known by the evidence was withdrawn later, or never approved.
@@ -274,11 +293,15 @@ public struct AppMachine: Sendable {
     let hasForgery = claimed.contains { verifier?.hasNoStatement(about: $0, in: app) ?? false }
     let wasAuthorized = known.contains(.authorization)
     known = HandleSet(handles)
-    let authorization = updateAuthorization(wasAuthorized)
+    // A device that lost its store may not have read the authorization again.
+    let isStillAuthorized = verifier?.isKnown(.authorization, in: app) ?? false
+    let authorization =
+      updateAuthorization(wasAuthorized || isStillAuthorized, isRestored: isStillAuthorized)
+      + unconfirmActivities()
     applied = position
     consumed = position
     lastReceived = position
-    pendingResponses = []
+    pendingEntries = []
     let ahead = consumedAhead.sorted().map { AppRecordChange.remove(.consumedAhead($0)) }
     consumedAhead = []
     let (renamed, requests) = nameAgain(except: handles)
@@ -303,12 +326,16 @@ public struct AppMachine: Sendable {
       applied = entry.position
       let wasWithdrawn = isConsentWithdrawn
       let wasAuthorized = known.contains(.authorization)
+      let wasInForce = visible.contains(.authorization)
       do throws(Problem) {
         let changes = try applyVerified(entry)
-        let authorization = updateAuthorization(wasAuthorized, by: entry)
+        var authorization = updateAuthorization(wasAuthorized, by: entry)
+        // The device has ended all activities.
+        if wasInForce, !visible.contains(.authorization) { authorization += unconfirmActivities() }
         effects.append(
           .persist(changes + confirmPeople(of: entry) + authorization + [position]))
         effects += entry.authorizationAnswer
+        if !wasInForce, visible.contains(.authorization) { effects += manageAgain() + watchAgain() }
       } catch {
         isVerified = false
         effects = [.persist([position])] + reject(error)
@@ -319,55 +346,13 @@ public struct AppMachine: Sendable {
       do throws(Problem) { try verify(entry) } catch { isVerified = false }
     }
     lastReceived = max(lastReceived, entry.position)
-    if isVerified, case .response(let question, let choice) = entry.body,
-      question.topic.kind.hasResponse,
+    if isVerified, let content = entry.contentForCode, isWanted(content),
       !consumedAhead.contains(entry.position),
-      !pendingResponses.contains(where: { $0.position == entry.position })
+      !pendingEntries.contains(where: { $0.position == entry.position })
     {
-      pendingResponses.append(
-        PendingResponse(position: entry.position, question: question, choice: choice))
-      pendingResponses.sort { $0.position < $1.position }
+      pendingEntries.append(PendingEntry(position: entry.position, content: content))
+      pendingEntries.sort { $0.position < $1.position }
     }
-    return effects + deliver() + acknowledgeConsumed()
-  }
-
-  private mutating func deliver() -> [Effect] {
-    var effects: [Effect] = []
-    for index in pendingResponses.indices
-    where !pendingResponses[index].isDelivered
-      && subscribed.contains(pendingResponses[index].question.topic.kind)
-    {
-      pendingResponses[index].isDelivered = true
-      let item = pendingResponses[index]
-      effects.append(.deliver(item.position, item.question, item.choice))
-    }
-    return effects
-  }
-
-  /// The app's loops over two topics run independently, so a later response may be consumed first.
-  private mutating func consume(_ position: UInt64) -> [Effect] {
-    guard let index = pendingResponses.firstIndex(where: { $0.position == position }) else {
-      return []
-    }
-    let forgotten = forgetAsked(pendingResponses.remove(at: index).question.id)
-    guard index > 0 else { return forgotten + acknowledgeConsumed() }
-    consumedAhead.insert(position)
-    return forgotten + [.persist([.put(.consumedAhead(position))])]
-  }
-
-  /// Acknowledges consumed entries. An entry without a response is consumed with the response
-  /// before it.
-  private mutating func acknowledgeConsumed() -> [Effect] {
-    let done = pendingResponses.first.map { $0.position - 1 } ?? lastReceived
-    guard done > consumed else { return [] }
-    consumed = done
-    return [.persist(dropConsumedAhead() + [position]), .send(.acknowledge(consumed))]
-  }
-
-  private mutating func dropConsumedAhead() -> [AppRecordChange] {
-    let passed = consumedAhead.filter { $0 <= consumed }.sorted()
-    consumedAhead.subtract(passed)
-    pendingResponses.removeAll { $0.position <= consumed && !$0.isDelivered }
-    return passed.map { .remove(.consumedAhead($0)) }
+    return effects + endUnplanned(entry) + deliver() + dropUnwanted()
   }
 }

@@ -33,6 +33,8 @@ public enum AppRecord: Hashable, Sendable {
   case authorizationDenied
   /// The managed settings of the app's store with this name.
   case managed(String, ManagedSettings)
+  /// An activity, and the schedule of its intervals.
+  case activity(PlannedActivity)
   /// A deletion of history that the device has not stored.
   case webDeletion(UInt64, WebHistoryPart)
 }

@@ -5,7 +5,7 @@ extension AppReply {
   var followsAttachment: Bool {
     switch self {
     case .roster, .evidence, .reset, .entry, .caughtUp, .named, .sites, .sitesChanged,
-      .managed, .safety:
+      .managed, .watched, .safety:
       true
     case .attached, .asked, .age, .failed, .pong, .analyzed, .webUsed: false
     }
@@ -15,9 +15,8 @@ extension AppReply {
   var needsRosters: Bool {
     switch self {
     case .evidence, .reset, .entry, .caughtUp: true
-    case .attached, .roster, .named, .sites, .sitesChanged, .managed, .safety, .asked, .age,
-      .failed,
-      .pong, .analyzed, .webUsed:
+    case .attached, .roster, .named, .sites, .sitesChanged, .managed, .watched, .safety, .asked,
+      .age, .failed, .pong, .analyzed, .webUsed:
       false
     }
   }

@@ -11,18 +11,10 @@ extension ChildMachine {
       return effects.append(.app(app, .age(id, rating(of: app))))
     }
     if let problem = feeds.contains(where: { $0.app == app }) ? refusal(of: app) : .notEnrolled {
-      // The app's code waits for no answer to its names, and their reply would end a question.
-      switch request {
-      case .name, .sites, .safety, .useWeb, .deleteWebUse: return
-      case .analyze(let number, _):
-        return effects.append(.app(app, .analyzed(number, .failed(problem))))
-      case .manage(let name, _): return effects.append(.app(app, .managed(name, problem)))
-      default: break
+      if let reply = self.reply(to: request, refusedFor: problem) {
+        effects.append(.app(app, reply))
       }
-      guard case .age(let id, _, _) = request else {
-        return effects.append(.app(app, .failed(problem)))
-      }
-      return effects.append(.app(app, .age(id, .failed(problem))))
+      return
     }
     switch request {
     case .attach(_, let applied):
@@ -54,6 +46,11 @@ extension ChildMachine {
     case .sites(let sites): answer(sites, of: app, effects: &effects)
     case .manage(let name, let settings):
       effects.append(.app(app, .managed(name, manage(name, settings, of: app, into: &out))))
+    case .watch(let activity):
+      let problem = watch(activity, of: app, into: &out)
+      effects.append(
+        .app(app, .watched(activity.name, activity.number, problem, at: provenTime)))
+    case .unwatch(let name): unwatch(name, of: app, into: &out)
     case .safety: update(app) { $0.requestSafety() }
     case .analyze(let number, let picture):
       analyze(picture, number, of: app, effects: &effects)
@@ -69,6 +66,20 @@ extension ChildMachine {
         return effects.append(.app(app, .age(id, .failed(.tooMany))))
       }
       answerAges(of: app, now: now, into: &out, effects: &effects)
+    }
+  }
+
+  /// The reply to a request that is refused; `nil` for a request without one.
+  private func reply(to request: AppRequest, refusedFor problem: Problem) -> AppReply? {
+    switch request {
+    // The app's code waits for no answer to its names, and their reply would end a question.
+    case .name, .sites, .safety, .useWeb, .deleteWebUse, .unwatch: nil
+    case .analyze(let number, _): .analyzed(number, .failed(problem))
+    case .manage(let name, _): .managed(name, problem)
+    case .watch(let activity):
+      .watched(activity.name, activity.number, problem, at: provenTime)
+    case .age(let id, _, _): .age(id, .failed(problem))
+    default: .failed(problem)
     }
   }
 

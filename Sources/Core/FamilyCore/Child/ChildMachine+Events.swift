@@ -11,6 +11,9 @@ extension ChildMachine {
     updateKnownHandles(event)
     haveSitesMoved = haveSitesMoved || handles.contains { $0.kind == .site }
     applyConsent(event, into: &out, effects: &effects)
+    // A later event of the same step may authorize the app again.
+    endManaging(into: &out)
+    endActivities(into: &out)
     var derived: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:

@@ -79,6 +79,9 @@ public struct ChildMachine: Sendable {
   var latest = LatestTime()
   /// The settings of the apps' stores. No store is empty.
   var managed: [AppID: ManagedStores] = [:]
+  /// The activities that apps watch, by name.
+  public internal(set) var activities: [AppID: [String: WatchedActivity]] = [:]
+  var steady = SteadyTime()
   /// The state of the web rules that the apps know; `nil` while no app has requested sites.
   var reportedWeb: WebState?
   /// Whether an approval of a site began or ended in this step.
@@ -149,6 +152,9 @@ public struct ChildMachine: Sendable {
       if case .managed(let app, let name, let settings) = record, apps.contains(app) {
         managed[app, default: [:]][name] = settings
       }
+      if case .activity(let app, let watched) = record, apps.contains(app) {
+        activities[app, default: [:]][watched.activity.name] = watched
+      }
       if case .webUse(let app, let day, let message) = record { restore(day, message, of: app) }
     }
     restoreDerived()
@@ -193,6 +199,7 @@ public struct ChildMachine: Sendable {
     var earliest = ofLink
     earliest.advance(to: endDeadline)
     earliest.advance(to: webReporting.due)
+    earliest.advance(to: activityDeadline)
     for index in feeds.indices {
       if let due = feeds[index].deadline, isManaged(feeds[index]) { earliest.advance(to: due) }
     }
@@ -221,6 +228,7 @@ public struct ChildMachine: Sendable {
     var effects: [DeviceEffect] = []
     self.uptime = uptime ?? Milliseconds(now.milliseconds)
     relayTime.start(uptime: self.uptime!)
+    steady.start(clock: now, uptime: self.uptime!)
     haveSitesMoved = false
     observeTime(now: now, into: &out, effects: &effects)
     if !areRatingsRecorded { recordRatings(into: &out, effects: &effects) }
@@ -231,7 +239,7 @@ public struct ChildMachine: Sendable {
       link.connected(now: now, into: &out)
     case .disconnected: link.disconnected(now: now, into: &out)
     case .reply(let id, let reply):
-      if case .attached(_, let time) = reply { relayTime.learn(time, uptime: self.uptime) }
+      if case .attached(_, let time) = reply { learn(relay: time) }
       link.reply(id, reply, now: now, into: &out)
     case .broadcast(let broadcast): link.broadcast(broadcast, now: now, into: &out)
     case .admitted(let id): link.admitted(id, now: now)
@@ -282,6 +290,12 @@ public struct ChildMachine: Sendable {
     return (out.changes.isEmpty ? [] : [.persist(out.changes)]) + out.sends + effects
   }
 
+  private mutating func learn(relay time: Instant) {
+    relayTime.learn(time, uptime: uptime)
+    // A reply without a time teaches nothing.
+    if let uptime, time.milliseconds > 0 { steady.learn(relay: time, uptime: uptime) }
+  }
+
   /// Reports to guardians and apps what has changed in this step.
   private mutating func report(
     now: Instant, into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
@@ -289,6 +303,8 @@ public struct ChildMachine: Sendable {
     reportApps(now: now, into: &out)
     reportWebUse(now: now, into: &out)
     endManaging(into: &out)
+    endActivities(into: &out)
+    reportActivities(now: now, into: &out, effects: &effects)
     reportSites(haveMoved: haveSitesMoved, effects: &effects)
     reportSafety(effects: &effects)
   }

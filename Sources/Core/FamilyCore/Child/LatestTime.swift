@@ -36,4 +36,7 @@ struct LatestTime: Sendable {
     guard let last else { return Instant(milliseconds: 0) }
     return last.clock + min(end - value, Timing.tick)
   }
+
+  /// The device's clock at the last step; `nil` before the first one.
+  var clock: Instant? { last?.clock }
 }

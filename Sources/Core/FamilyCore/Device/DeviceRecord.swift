@@ -32,6 +32,8 @@ public enum DeviceRecord: Hashable, Sendable {
   case named(AppID, Handle)
   /// The managed settings of an app's store with this name.
   case managed(AppID, String, ManagedSettings)
+  /// An activity that an app watches.
+  case activity(AppID, WatchedActivity)
   /// The use of the web on one day that an app on this device has reported, and the number of the app's
   /// last message.
   case webUse(AppID, WebDay, message: UInt64)
@@ -69,6 +71,8 @@ public enum RecordKey: Hashable, Sendable {
   case named(AppID, Handle)
   /// The key of the managed settings of an app's store.
   case managed(AppID, String)
+  /// The key of an activity of an app.
+  case activity(AppID, String)
   /// The key of the use of the web that an app has reported.
   case webUse(AppID, Account.Day)
   /// The key of a report of the use of the web.
@@ -94,6 +98,7 @@ extension DeviceRecord {
     case .latestTime: .latestTime
     case .named(let app, let handle): .named(app, handle)
     case .managed(let app, let name, _): .managed(app, name)
+    case .activity(let app, let watched): .activity(app, watched.activity.name)
     case .webUse(let app, let day, _): .webUse(app, day.day)
     case .webReport(let person, let device, let report): .webReport(person, device, report.day.day)
     case .snapshot: .snapshot

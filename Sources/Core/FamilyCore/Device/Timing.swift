@@ -52,6 +52,10 @@ public enum Timing {
   /// The interval at which a device records its latest time while an approval has an end.
   public static let tick: Milliseconds = .minutes(1)
 
+  /// The longest time after which a device notices that its clock has reached the start of an activity,
+  /// because somebody set the clock forward.
+  static let activityTick: Milliseconds = .minutes(10)
+
   /// Exponential backoff: `first · 2^attempt`, bounded by `limit`.
   static func backoff(_ attempt: Int, _ first: Milliseconds, _ limit: Milliseconds)
     -> Milliseconds

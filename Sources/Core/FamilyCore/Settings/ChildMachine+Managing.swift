@@ -8,9 +8,11 @@ extension ChildMachine {
   /// The stores of one app, by name.
   typealias ManagedStores = [String: ManagedSettings]
 
-  /// Whether the app's authorization to manage the child is in force.
+  /// Whether the app's authorization to manage the child is in force. While the consent to the app is
+  /// withdrawn, none is.
   public func isAuthorized(_ app: AppID) -> Bool {
     isInFamily && link.person?.role == .child && known.contains(.authorization, in: app)
+      && !consents.isWithdrawn(app)
   }
 
   /// The settings in force, of all apps in order.

@@ -13,9 +13,10 @@ extension ChildMachine {
     var isAnswered: Bool
     var rules: WebRules
     var filters: [ManagedSettings.SiteFilter]
+    var hasThresholds: Bool
 
-    /// Whether the rules or the filters restrict the web.
-    var isRestricted: Bool { rules != WebRules() || !filters.isEmpty }
+    /// Whether rules, filters or thresholds concern the web.
+    var isRestricted: Bool { rules != WebRules() || !filters.isEmpty || hasThresholds }
   }
 
   /// The owner's rules for the web; the default ones for an adult and without a family.
@@ -26,7 +27,8 @@ extension ChildMachine {
 
   private var webState: WebState {
     WebState(
-      isAnswered: !isInFamily || link.hasReadWebRules, rules: webRules, filters: siteFilters)
+      isAnswered: !isInFamily || link.hasReadWebRules, rules: webRules, filters: siteFilters,
+      hasThresholds: hasThresholds)
   }
 
   /// Answers an app about the sites that it names. A device that left the family gives no new answers.

@@ -4,7 +4,7 @@ import FamilyModel
 ///
 /// The days of each app are durable: *shown* → (the app's message is stored) *counted* → (a report is due)
 /// *reported*. A day is reported again whenever it changes. While guardians read no report, the device
-/// counts nothing and keeps nothing.
+/// keeps nothing, and counts towards the thresholds of authorized apps alone.
 ///
 /// A deletion by an app takes its time from the days, and from the reports that replace the former ones.
 /// The guardians see that a day was shortened. A deletion by a guardian removes the time of every app.
@@ -43,8 +43,12 @@ extension ChildMachine {
     _ pages: ShownPages, _ message: UInt64, of app: AppID, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect]
   ) {
+    let last = lastCounted(of: app)
+    if !link.isShutOut, message > last {
+      countTowardsThresholds(pages, message, of: app, into: &out, effects: &effects)
+    }
     let isCounted = webDetail != .off && !link.isShutOut
-    changeWebUse(message, of: app, now: now, into: &out, effects: &effects) { today, use in
+    changeWebUse(message, last, of: app, now: now, into: &out, effects: &effects) { today, use in
       guard isCounted, Limits.years.contains(today.year) else { return [] }
       use.days[today, default: WebDay(today)]
         .add(WebDay(today, seconds: pages.seconds, sites: pages.sites))
@@ -65,7 +69,8 @@ extension ChildMachine {
     case .days(let first, let last):
       days = webDay(of: min(first, last))...webDay(of: max(first, last))
     }
-    changeWebUse(message, of: app, now: now, into: &out, effects: &effects) { _, use in
+    let last = lastCounted(of: app)
+    changeWebUse(message, last, of: app, now: now, into: &out, effects: &effects) { _, use in
       use.days.values.filter { days?.contains($0.day) ?? true }.compactMap { day in
         var rest = day.deleting(site)
         guard rest != day else { return nil }
@@ -79,15 +84,17 @@ extension ChildMachine {
   /// Changes the use of one app, unless the device has stored the message. The number of a message is stored
   /// beside the days: without any, a repetition changes nothing either.
   ///
-  /// - Parameter change: Returns the days that it has changed.
+  /// - Parameters:
+  ///   - last: The number of the app's last message that the device has counted.
+  ///   - change: Returns the days that it has changed.
   private mutating func changeWebUse(
-    _ message: UInt64, of app: AppID, now: Instant,
+    _ message: UInt64, _ last: UInt64, of app: AppID, now: Instant,
     into out: inout DeviceLink.Output, effects: inout [DeviceEffect],
     _ change: (Account.Day, inout AppWebUse) -> [Account.Day]
   ) {
     var use = webUse[app] ?? AppWebUse()
-    defer { effects.append(.app(app, .webUsed(max(message, use.message)))) }
-    guard message > use.message else { return }
+    defer { effects.append(.app(app, .webUsed(max(message, last)))) }
+    guard message > last else { return }
     let today = webDay(of: ageTime(now: now))
     var changed = change(today, &use)
     guard !use.days.isEmpty else { return }

@@ -299,6 +299,24 @@ nonisolated struct PBAppRequest: Sendable {
     set {body = .manage(newValue)}
   }
 
+  /// Watch an interval of an activity. The reply is `watched`.
+  var watch: PBActivity {
+    get {
+      if case .watch(let v)? = body {return v}
+      return PBActivity()
+    }
+    set {body = .watch(newValue)}
+  }
+
+  /// End the watch of the activity with this name. Has no reply.
+  var unwatch: String {
+    get {
+      if case .unwatch(let v)? = body {return v}
+      return String()
+    }
+    set {body = .unwatch(newValue)}
+  }
+
   /// Ask for the setting for sensitive pictures. The reply is `safety`.
   var safety: PBEmpty {
     get {
@@ -362,6 +380,10 @@ nonisolated struct PBAppRequest: Sendable {
     case deleteUse(PBWebDeletion)
     /// Replace the settings of a store. The reply is `managed`.
     case manage(PBManagedStore)
+    /// Watch an interval of an activity. The reply is `watched`.
+    case watch(PBActivity)
+    /// End the watch of the activity with this name. Has no reply.
+    case unwatch(String)
     /// Ask for the setting for sensitive pictures. The reply is `safety`.
     case safety(PBEmpty)
     /// Ask for the check of a picture. The reply is `analyzed`.
@@ -704,6 +726,208 @@ nonisolated struct PBManaged: Sendable {
   fileprivate var _refused: PBProblem? = nil
 }
 
+/// An interval of an activity that an authorized app watches. Also a record of the app.
+nonisolated struct PBActivity: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 to 128 bytes.
+  var name: String = String()
+
+  /// Milliseconds since 1970.
+  var start: Int64 = 0
+
+  /// Milliseconds since 1970: 15 minutes to 7 days after the start.
+  var end: Int64 = 0
+
+  /// Seconds before the start, the end and each threshold; 0: no warning.
+  var warning: UInt32 = 0
+
+  /// At most 20, with different names.
+  var thresholds: [PBActivity.Threshold] = []
+
+  /// Chosen by the app. No other interval of the app has the number.
+  var number: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// A limit of the time for which the child uses the web during the interval.
+  nonisolated struct Threshold: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// 1 to 128 bytes.
+    var name: String = String()
+
+    /// 1 to 604,800.
+    var seconds: UInt32 = 0
+
+    /// Canonical names of 1 to 253 bytes, at most 50; none counts all pages.
+    var sites: [String] = []
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+}
+
+/// Record of a device: an activity of an app, and what the device has reported of the interval.
+nonisolated struct PBWatchedActivity: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The interval.
+  var activity: PBActivity {
+    get {_activity ?? PBActivity()}
+    set {_activity = newValue}
+  }
+  /// Returns true if `activity` has been explicitly set.
+  var hasActivity: Bool {self._activity != nil}
+  /// Clears the value of `activity`. Subsequent reads from it will return its default value.
+  mutating func clearActivity() {self._activity = nil}
+
+  /// Bits: 1 the warning of the start, 2 the start, 4 the warning of the end.
+  var reported: UInt32 = 0
+
+  /// One for each threshold, in order.
+  var uses: [PBWatchedActivity.Use] = []
+
+  /// One for each app whose pages count.
+  var counted: [PBWatchedActivity.Counted] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The use that counts towards one threshold.
+  nonisolated struct Use: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The time so far.
+    var seconds: UInt32 = 0
+
+    /// Bits: 1 the warning, 2 the threshold.
+    var reported: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  /// The last message about the use of the web that counts.
+  nonisolated struct Counted: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The app that sent the message.
+    var app: String = String()
+
+    /// As ShownPages.number.
+    var message: UInt64 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
+  init() {}
+
+  fileprivate var _activity: PBActivity? = nil
+}
+
+/// Record of an app: an activity, and the app's schedule.
+nonisolated struct PBPlannedActivity: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The present interval.
+  var activity: PBActivity {
+    get {_activity ?? PBActivity()}
+    set {_activity = newValue}
+  }
+  /// Returns true if `activity` has been explicitly set.
+  var hasActivity: Bool {self._activity != nil}
+  /// Clears the value of `activity`. Subsequent reads from it will return its default value.
+  mutating func clearActivity() {self._activity = nil}
+
+  /// The app library's own description of the schedule, at most 4,096 bytes.
+  var schedule: Data = Data()
+
+  /// true: the device has stored the interval.
+  var confirmed: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _activity: PBActivity? = nil
+}
+
+/// A moment of an activity.
+nonisolated struct PBActivityMoment: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The activity's name.
+  var activity: String = String()
+
+  /// As Activity.number.
+  var number: UInt64 = 0
+
+  /// 1 the start is near, 2 the start, 3 the end is near, 4 the end, 5 a threshold is near, 6 a threshold.
+  var kind: UInt32 = 0
+
+  /// The threshold's name; empty for other kinds.
+  var threshold: String = String()
+
+  /// Milliseconds since 1970: the time by which the device judges intervals.
+  var at: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// The end of a `watch`.
+nonisolated struct PBWatched: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The activity's name.
+  var activity: String = String()
+
+  /// As Activity.number.
+  var number: UInt64 = 0
+
+  /// Absent: the device watches the interval.
+  var refused: PBProblem {
+    get {_refused ?? PBProblem()}
+    set {_refused = newValue}
+  }
+  /// Returns true if `refused` has been explicitly set.
+  var hasRefused: Bool {self._refused != nil}
+  /// Clears the value of `refused`. Subsequent reads from it will return its default value.
+  mutating func clearRefused() {self._refused = nil}
+
+  /// Milliseconds since 1970: the time by which the device judges intervals.
+  var at: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _refused: PBProblem? = nil
+}
+
 /// A list of handles.
 nonisolated struct PBHandles: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -924,6 +1148,15 @@ nonisolated struct PBAppEntry: Sendable {
     set {body = .consentGiven(newValue)}
   }
 
+  /// A moment of an activity that the app watches.
+  var activity: PBActivityMoment {
+    get {
+      if case .activity(let v)? = body {return v}
+      return PBActivityMoment()
+    }
+    set {body = .activity(newValue)}
+  }
+
   /// The signed events that prove the entry, at most 128.
   var evidence: [PBEvidence] = []
 
@@ -941,6 +1174,8 @@ nonisolated struct PBAppEntry: Sendable {
     case consentWithdrawn(PBEmpty)
     /// A guardian gave the consent to the app back.
     case consentGiven(PBEmpty)
+    /// A moment of an activity that the app watches.
+    case activity(PBActivityMoment)
 
   }
 
@@ -1174,6 +1409,15 @@ nonisolated struct PBAppReply: Sendable {
     set {body = .managed(newValue)}
   }
 
+  /// The reply to `watch`.
+  var watched: PBWatched {
+    get {
+      if case .watched(let v)? = body {return v}
+      return PBWatched()
+    }
+    set {body = .watched(newValue)}
+  }
+
   /// An answer to an earlier `sites` may differ now: ask again.
   var sitesChanged: PBEmpty {
     get {
@@ -1254,6 +1498,8 @@ nonisolated struct PBAppReply: Sendable {
     case sites(PBSiteList)
     /// The reply to `manage`.
     case managed(PBManaged)
+    /// The reply to `watch`.
+    case watched(PBWatched)
     /// An answer to an earlier `sites` may differ now: ask again.
     case sitesChanged(PBEmpty)
     /// The setting for sensitive pictures, and each change after `safety`: 0 off, 1 simple, 2 descriptive.
@@ -1950,7 +2196,7 @@ nonisolated extension PBAgeTold: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{3}use_web\0\u{3}delete_use\0\u{2}\u{9}safety\0\u{1}analyze\0\u{2}\u{5}disbelieved\0\u{2}\u{a}manage\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attach\0\u{1}register\0\u{1}ask\0\u{1}acknowledge\0\u{1}detach\0\u{1}manner\0\u{1}ping\0\u{1}window\0\u{2}\u{1f}age\0\u{1}rating\0\u{1}name\0\u{1}sites\0\u{3}use_web\0\u{3}delete_use\0\u{2}\u{9}safety\0\u{1}analyze\0\u{2}\u{5}disbelieved\0\u{2}\u{a}manage\0\u{1}watch\0\u{1}unwatch\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2159,6 +2405,27 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .manage(v)
         }
       }()
+      case 71: try {
+        var v: PBActivity?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .watch(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .watch(v)
+        }
+      }()
+      case 72: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .unwatch(v)
+        }
+      }()
       default: break
       }
     }
@@ -2244,6 +2511,14 @@ nonisolated extension PBAppRequest: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .manage?: try {
       guard case .manage(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+    }()
+    case .watch?: try {
+      guard case .watch(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 71)
+    }()
+    case .unwatch?: try {
+      guard case .unwatch(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 72)
     }()
     default: break
     }
@@ -2806,6 +3081,363 @@ nonisolated extension PBManaged: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   }
 }
 
+nonisolated extension PBActivity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Activity"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}start\0\u{1}end\0\u{1}warning\0\u{1}thresholds\0\u{1}number\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.start) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.end) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.warning) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.thresholds) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.start != 0 {
+      try visitor.visitSingularInt64Field(value: self.start, fieldNumber: 2)
+    }
+    if self.end != 0 {
+      try visitor.visitSingularInt64Field(value: self.end, fieldNumber: 3)
+    }
+    if self.warning != 0 {
+      try visitor.visitSingularUInt32Field(value: self.warning, fieldNumber: 4)
+    }
+    if !self.thresholds.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.thresholds, fieldNumber: 5)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBActivity, rhs: PBActivity) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.start != rhs.start {return false}
+    if lhs.end != rhs.end {return false}
+    if lhs.warning != rhs.warning {return false}
+    if lhs.thresholds != rhs.thresholds {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBActivity.Threshold: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBActivity.protoMessageName + ".Threshold"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}seconds\0\u{1}sites\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.seconds) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.sites) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.seconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.seconds, fieldNumber: 2)
+    }
+    if !self.sites.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.sites, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBActivity.Threshold, rhs: PBActivity.Threshold) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.seconds != rhs.seconds {return false}
+    if lhs.sites != rhs.sites {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWatchedActivity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WatchedActivity"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}activity\0\u{1}reported\0\u{1}uses\0\u{1}counted\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._activity) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.reported) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.uses) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.counted) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._activity {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.reported != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reported, fieldNumber: 2)
+    }
+    if !self.uses.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.uses, fieldNumber: 3)
+    }
+    if !self.counted.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.counted, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWatchedActivity, rhs: PBWatchedActivity) -> Bool {
+    if lhs._activity != rhs._activity {return false}
+    if lhs.reported != rhs.reported {return false}
+    if lhs.uses != rhs.uses {return false}
+    if lhs.counted != rhs.counted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWatchedActivity.Use: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBWatchedActivity.protoMessageName + ".Use"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seconds\0\u{1}reported\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.seconds) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.reported) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.seconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.seconds, fieldNumber: 1)
+    }
+    if self.reported != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reported, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWatchedActivity.Use, rhs: PBWatchedActivity.Use) -> Bool {
+    if lhs.seconds != rhs.seconds {return false}
+    if lhs.reported != rhs.reported {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWatchedActivity.Counted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = PBWatchedActivity.protoMessageName + ".Counted"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}app\0\u{1}message\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.app) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.message) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.app.isEmpty {
+      try visitor.visitSingularStringField(value: self.app, fieldNumber: 1)
+    }
+    if self.message != 0 {
+      try visitor.visitSingularUInt64Field(value: self.message, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWatchedActivity.Counted, rhs: PBWatchedActivity.Counted) -> Bool {
+    if lhs.app != rhs.app {return false}
+    if lhs.message != rhs.message {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBPlannedActivity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PlannedActivity"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}activity\0\u{1}schedule\0\u{1}confirmed\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._activity) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.schedule) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.confirmed) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._activity {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.schedule.isEmpty {
+      try visitor.visitSingularBytesField(value: self.schedule, fieldNumber: 2)
+    }
+    if self.confirmed != false {
+      try visitor.visitSingularBoolField(value: self.confirmed, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBPlannedActivity, rhs: PBPlannedActivity) -> Bool {
+    if lhs._activity != rhs._activity {return false}
+    if lhs.schedule != rhs.schedule {return false}
+    if lhs.confirmed != rhs.confirmed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBActivityMoment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ActivityMoment"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}activity\0\u{1}number\0\u{1}kind\0\u{1}threshold\0\u{1}at\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.activity) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.threshold) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.activity.isEmpty {
+      try visitor.visitSingularStringField(value: self.activity, fieldNumber: 1)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 2)
+    }
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 3)
+    }
+    if !self.threshold.isEmpty {
+      try visitor.visitSingularStringField(value: self.threshold, fieldNumber: 4)
+    }
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBActivityMoment, rhs: PBActivityMoment) -> Bool {
+    if lhs.activity != rhs.activity {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.threshold != rhs.threshold {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PBWatched: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Watched"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}activity\0\u{1}number\0\u{1}refused\0\u{1}at\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.activity) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._refused) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.activity.isEmpty {
+      try visitor.visitSingularStringField(value: self.activity, fieldNumber: 1)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 2)
+    }
+    try { if let v = self._refused {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: PBWatched, rhs: PBWatched) -> Bool {
+    if lhs.activity != rhs.activity {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs._refused != rhs._refused {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension PBHandles: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Handles"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}handles\0")
@@ -3060,7 +3692,7 @@ nonisolated extension PBEvidences: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0\u{3}consent_given\0\u{2}6evidence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}response\0\u{1}known\0\u{1}forgotten\0\u{3}consent_withdrawn\0\u{3}consent_given\0\u{1}activity\0\u{2}5evidence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3134,6 +3766,19 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .consentGiven(v)
         }
       }()
+      case 7: try {
+        var v: PBActivityMoment?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .activity(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .activity(v)
+        }
+      }()
       case 60: try { try decoder.decodeRepeatedMessageField(value: &self.evidence) }()
       default: break
       }
@@ -3168,6 +3813,10 @@ nonisolated extension PBAppEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .consentGiven?: try {
       guard case .consentGiven(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .activity?: try {
+      guard case .activity(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
     }()
     case nil: break
     }
@@ -3370,7 +4019,7 @@ nonisolated extension PBAsking: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".AppReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{3}web_used\0\u{2}\u{a}safety\0\u{1}analyzed\0\u{2}\u{6}roster\0\u{1}evidence\0\u{2}\u{9}managed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}attached\0\u{1}reset\0\u{1}entry\0\u{3}caught_up\0\u{1}asked\0\u{1}failed\0\u{1}pong\0\u{1}named\0\u{2}\u{1f}age\0\u{1}sites\0\u{3}sites_changed\0\u{3}web_used\0\u{2}\u{a}safety\0\u{1}analyzed\0\u{2}\u{6}roster\0\u{1}evidence\0\u{2}\u{9}managed\0\u{1}watched\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3585,6 +4234,19 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.body = .managed(v)
         }
       }()
+      case 71: try {
+        var v: PBWatched?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .watched(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .watched(v)
+        }
+      }()
       default: break
       }
     }
@@ -3666,6 +4328,10 @@ nonisolated extension PBAppReply: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .managed?: try {
       guard case .managed(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 70)
+    }()
+    case .watched?: try {
+      guard case .watched(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 71)
     }()
     case nil: break
     }

@@ -169,7 +169,7 @@ public struct DeviceLink: Sendable {
       case .snapshot(let bytes): history.snapshot = bytes
       case .webReport(let person, let device, let report):
         webReports[person, default: WebReports()].restore(report, of: device)
-      case .app, .entry, .named, .managed, .notification, .latestTime, .webUse: break
+      case .app, .entry, .named, .managed, .activity, .notification, .latestTime, .webUse: break
       }
     }
     history.newer.sort { $0.seq < $1.seq }
