@@ -177,6 +177,11 @@ let sources: [Target] = [
   library(
     "App", "ManagedSettings", ["AppClient", "DeviceConnection", "FamilyModel", "SiteNames"]),
   library(
+    "App", "DeviceActivity",
+    [
+      "AppClient", "DeviceConnection", "FamilyCore", "FamilyModel", "ManagedSettings", "SiteNames",
+    ]),
+  library(
     "App", "SensitiveContentAnalysis",
     ["AppClient", "ContentCheck", "DeviceConnection", "FamilyModel", "PerceptualHash"]),
   library(
@@ -242,8 +247,8 @@ let sources: [Target] = [
   program(
     "app-agent",
     [
-      "PermissionKit", "DeclaredAgeRange", "FamilyControls", "ManagedSettings", "ScreenTime",
-      "SensitiveContentAnalysis",
+      "PermissionKit", "DeclaredAgeRange", "DeviceActivity", "FamilyControls", "ManagedSettings",
+      "ScreenTime", "SensitiveContentAnalysis",
     ], resources: [.copy("manifest.json")]),
   program(
     "relay-monitor", ["ProgramOptions", "RelayOperation", hummingbird, logging, lifecycle]),
@@ -419,7 +424,10 @@ let suites: [Target] = [
   tests("ScreenTimeTests", ["FamilyModel", "PermissionKitTesting", "ScreenTime"]),
   tests(
     "FamilyControlsTests",
-    ["FamilyControls", "ManagedSettings", "PermissionKit", "PermissionKitTesting", "ScreenTime"]),
+    [
+      "DeviceActivity", "FamilyControls", "ManagedSettings", "PermissionKit",
+      "PermissionKitTesting", "ScreenTime",
+    ]),
   tests(
     "SensitiveContentAnalysisTests",
     [
@@ -526,6 +534,7 @@ let package = Package(
       .library(name: "ScreenTime", targets: ["ScreenTime"]),
       .library(name: "FamilyControls", targets: ["FamilyControls"]),
       .library(name: "ManagedSettings", targets: ["ManagedSettings"]),
+      .library(name: "DeviceActivity", targets: ["DeviceActivity"]),
       .library(name: "SensitiveContentAnalysis", targets: ["SensitiveContentAnalysis"]),
       .library(name: "PermissionKitTesting", targets: ["PermissionKitTesting"]),
       .executable(name: "relay", targets: ["relay"]),

@@ -275,10 +275,26 @@ struct Transcript {
       managed == "the device blocks news.example\n", "Landmarks blocks a site on the device")
     let news = ["browse", "https://news.example/"]
     try await browses(news, "the page is blocked")
+    let school = ["browse", "https://school.example/"]
+    try await browses(school, "the page is blocked, and Emily can ask for it")
+    let hours = [-120, 1_800].map(Self.clockTime(after:))
+    try await check(
+      landmarks(1, ["bedtime"] + hours)
+        == "the device blocks the web from \(hours[0]) to \(hours[1])\n",
+      "Landmarks plans a bedtime, which has begun")
+    try await browses(school, "the page is blocked")
     try await killChildAgent()
     try await browses(news, "the page is blocked")
     try await rosa("withdraw --authorization", RunningCluster.app, "--child", "Emily")
     try await browses(news, "the page is open")
+    try await browses(school, "the page is blocked, and Emily can ask for it")
+  }
+
+  /// The time of the day after some seconds, such as 20:00.
+  private static func clockTime(after seconds: TimeInterval) -> String {
+    let time = Calendar.current.dateComponents(
+      [.hour, .minute], from: Date(timeIntervalSinceNow: seconds))
+    return String(format: "%02d:%02d", time.hour!, time.minute!)
   }
 
   private func pictures() async throws {
@@ -298,7 +314,8 @@ struct Transcript {
     }
     let frames = layout.scripts.appendingPathComponent("call.rgb")
     let side = 64
-    try Data(repeating: 128, count: 3 * side * side * 30).write(to: frames)
+    // Three seconds: a busy machine interrupts the stream only after one.
+    try Data(repeating: 128, count: 3 * side * side * 90).write(to: frames)
     try await until("a call without verdicts is interrupted and muted") {
       try await landmarks(1, ["call", frames.path, "--width", "\(side)", "--height", "\(side)"])
         .contains("the stream is interrupted and muted")

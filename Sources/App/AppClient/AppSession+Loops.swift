@@ -42,11 +42,20 @@ extension AppSession {
 
   // MARK: the state of the loops, for tests of apps
 
-  /// Whether no open loop has a response before it, apart from loops of the given task.
-  package nonisolated func isResting(except task: Int?) -> Bool { loops.isResting(except: task) }
+  /// Whether no open loop has a response before it, apart from loops of the given task, and no monitor a
+  /// moment.
+  package nonisolated func isResting(except task: Int?) -> Bool {
+    loops.isResting(except: task)
+      && moments.withLock { $0.reader == nil || $0.deliveries.isEmpty }
+  }
 
-  /// Whether a loop has opened, and every response is handled.
-  package nonisolated var isFinished: Bool { loops.isFinished }
+  /// Whether a loop has opened or a monitor waits, and every response and moment is handled.
+  package nonisolated var isFinished: Bool {
+    moments.withLock { moments in
+      guard moments.reader != nil else { return loops.isFinished }
+      return moments.deliveries.isEmpty && (loops.isFinished || loops.count == 0)
+    }
+  }
 
   /// The number of open loops.
   package nonisolated var openLoops: Int { loops.count }

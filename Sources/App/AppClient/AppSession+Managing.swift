@@ -8,10 +8,13 @@ import Synchronization
 struct ManagingState: Equatable {
   var authorization = AuthorizationState.undetermined
   var stores: [String: ManagedSettings] = [:]
+  var planned: [String: PlannedActivity] = [:]
 
   init() {}
   init(_ machine: AppMachine) {
-    (authorization, stores) = (machine.authorization, machine.managed)
+    (authorization, planned) = (machine.authorization, machine.planned)
+    // An empty store waits for the device's answer.
+    stores = machine.managed.filter { !$0.value.isEmpty }
   }
 }
 
@@ -54,7 +57,7 @@ extension AppSession {
   }
 
   /// Hands the newest settings of a store to the machine.
-  private func takeChosen(_ name: String) {
+  func takeChosen(_ name: String) {
     guard let settings = chosen.withLock({ $0[name] }) else { return }
     refusedStores[name] = nil
     step(.manage(name, settings))

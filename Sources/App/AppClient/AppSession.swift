@@ -72,6 +72,10 @@ package actor AppSession {
   /// The stores about which the device has not answered, and those that the device refused.
   var unansweredStores: Set<String> = []
   var refusedStores: [String: Problem] = [:]
+  /// The choices about activities that the machine has not taken, by name.
+  nonisolated let chosenActivities = Mutex<[String: ChosenActivity]>([:])
+  var refusedActivities: [String: Problem] = [:]
+  nonisolated let moments = Mutex(UnfinishedMoments())
   var authorizationWatchers: [UUID: AsyncStream<AuthorizationChange>.Continuation] = [:]
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
@@ -237,6 +241,9 @@ package actor AppSession {
       case .sitesChanged: publishSites()
       case .authorized(let question, let isApproved): report(question, isApproved: isApproved)
       case .managed(let name, let problem): received(problem, ofStore: name)
+      case .watched(let name, let problem): received(problem, ofActivity: name)
+      case .moment(let position, let name, let number, let moment, let time):
+        deliver(moment, of: name, number, position, at: time)
       case .safetyChanged: publishSafety()
       case .analyzed(let id, let analysis):
         finish(id &- firstPicture, .success(.analyzed(analysis)))

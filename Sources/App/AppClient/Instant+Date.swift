@@ -2,6 +2,9 @@ package import FamilyModel
 package import Foundation
 
 extension Instant {
+  /// The moment as a date.
+  package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
+
   /// The moment of a date, rounded down and clamped to ``Limits/times``, because an app may pass any date.
   package init(_ date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded(.down)

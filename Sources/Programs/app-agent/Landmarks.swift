@@ -11,7 +11,7 @@ struct Landmarks: AsyncParsableCommand {
     commandName: "app-agent", abstract: "Landmarks, the reference app on a child's device.",
     subcommands: [
       Show.self, Reply.self, Ask.self, Update.self, Photos.self, Browse.self, Manage.self,
-      Picture.self, Video.self, Call.self, Background.self, Run.self,
+      Bedtime.self, Picture.self, Video.self, Call.self, Background.self, Run.self,
       OpenWindow.self,
     ])
 }
@@ -172,8 +172,10 @@ struct Background: AsyncParsableCommand {
   func run() async throws {
     let last = LastResponse()
     let updates = Task { await Journal.run { await last.touch() } }
+    let monitor = BedtimeMonitor.start()
     while await last.seconds < idle { try await Task.sleep(for: .milliseconds(50)) }
     updates.cancel()
+    monitor.cancel()
   }
 }
 
@@ -188,6 +190,8 @@ struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Stay open and handle responses.")
 
   func run() async throws {
+    let monitor = BedtimeMonitor.start()
     await Journal.run()
+    monitor.cancel()
   }
 }
