@@ -173,6 +173,9 @@ struct Background: AsyncParsableCommand {
     let last = LastResponse()
     let updates = Task { await Journal.run { await last.touch() } }
     let monitor = BedtimeMonitor.start()
+    // On a busy machine the entries of the device may take longer than the idle time.
+    await CommunicationLimits.current.ready(within: .seconds(5))
+    await last.touch()
     while await last.seconds < idle { try await Task.sleep(for: .milliseconds(50)) }
     updates.cancel()
     monitor.cancel()
