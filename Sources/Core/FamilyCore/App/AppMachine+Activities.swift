@@ -60,7 +60,7 @@ extension AppMachine {
 
   /// Sends the activities that the device has not confirmed.
   func watchAgain() -> [Effect] {
-    planned.keys.sorted().compactMap { planned[$0] }.filter { !$0.isConfirmed }.flatMap(request)
+    planned.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isConfirmed }.flatMap(request)
   }
 
   /// The device has answered about an interval. The answer about a former one changes nothing.

@@ -296,8 +296,7 @@ public struct AppMachine: Sendable {
     // A device that lost its store may not have read the authorization again.
     let isStillAuthorized = verifier?.isKnown(.authorization, in: app) ?? false
     let authorization =
-      updateAuthorization(wasAuthorized || isStillAuthorized, isRestored: isStillAuthorized)
-      + unconfirmActivities()
+      updateAuthorization(wasAuthorized, isRestored: isStillAuthorized) + unconfirmActivities()
     applied = position
     consumed = position
     lastReceived = position

@@ -13,7 +13,6 @@ extension ChildMachine {
     applyConsent(event, into: &out, effects: &effects)
     // A later event of the same step may authorize the app again.
     endManaging(into: &out)
-    endActivities(into: &out)
     var derived: (app: AppID, known: [Handle])?
     switch event.body {
     case .rosterChanged:

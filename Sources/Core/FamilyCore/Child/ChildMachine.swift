@@ -303,7 +303,6 @@ public struct ChildMachine: Sendable {
     reportApps(now: now, into: &out)
     reportWebUse(now: now, into: &out)
     endManaging(into: &out)
-    endActivities(into: &out)
     reportActivities(now: now, into: &out, effects: &effects)
     reportSites(haveMoved: haveSitesMoved, effects: &effects)
     reportSafety(effects: &effects)

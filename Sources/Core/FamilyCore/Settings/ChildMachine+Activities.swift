@@ -40,14 +40,6 @@ extension ChildMachine {
     out.changes.append(.put(.activity(app, watched)))
   }
 
-  /// Ends all activities of each app whose authorization has ended.
-  mutating func endActivities(into out: inout DeviceLink.Output) {
-    guard !activities.isEmpty else { return }
-    for app in activities.keys.sorted() where !isAuthorized(app) {
-      for name in activities[app]!.keys.sorted() { unwatch(name, of: app, into: &out) }
-    }
-  }
-
   /// The time by which activities end.
   var provenTime: Instant { steady.now(uptime: uptime ?? .zero) }
 

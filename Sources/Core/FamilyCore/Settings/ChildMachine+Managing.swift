@@ -50,12 +50,15 @@ extension ChildMachine {
       settings.isEmpty ? .delete(.managed(app, name)) : .put(.managed(app, name, settings)))
   }
 
-  /// Deletes the settings of each app whose authorization has ended.
+  /// Deletes the settings and activities of each app whose authorization has ended.
   mutating func endManaging(into out: inout DeviceLink.Output) {
-    guard !managed.isEmpty else { return }
+    guard !managed.isEmpty || !activities.isEmpty else { return }
     for app in managed.keys.sorted() where !isAuthorized(app) {
       let stores = managed.removeValue(forKey: app)!
       out.changes += stores.keys.sorted().map { .delete(.managed(app, $0)) }
+    }
+    for app in activities.keys.sorted() where !isAuthorized(app) {
+      for name in activities[app]!.keys.sorted() { unwatch(name, of: app, into: &out) }
     }
   }
 

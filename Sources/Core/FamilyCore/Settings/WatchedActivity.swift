@@ -48,9 +48,8 @@ public struct WatchedActivity: Hashable, Sendable {
   /// - Returns: The moments, in order. After ``ActivityMoment/ended`` the activity is over.
   mutating func moments(latest: Instant, proven: Instant) -> [ActivityMoment] {
     var moments: [ActivityMoment] = []
-    if !isStarted, !isStartWarned, activity.warning > 0, latest < activity.start,
-      latest >= activity.start - warning
-    {
+    // Without a warning time, no moment lies between the warning and the start or end.
+    if !isStarted, !isStartWarned, latest < activity.start, latest >= activity.start - warning {
       isStartWarned = true
       moments.append(.startsSoon)
     }
@@ -59,9 +58,7 @@ public struct WatchedActivity: Hashable, Sendable {
       moments.append(.started)
     }
     guard isStarted else { return moments }
-    if !isEndWarned, activity.warning > 0, proven < activity.end,
-      proven >= activity.end - warning
-    {
+    if !isEndWarned, proven < activity.end, proven >= activity.end - warning {
       isEndWarned = true
       moments.append(.endsSoon)
     }
@@ -96,11 +93,8 @@ public struct WatchedActivity: Hashable, Sendable {
 
   /// When the next moment comes, and whether the child cannot bring the time forward.
   var next: (time: Instant, isProven: Bool) {
-    guard isStarted else {
-      let isWarned = isStartWarned || activity.warning == 0
-      return (isWarned ? activity.start : activity.start - warning, false)
-    }
-    let isWarned = isEndWarned || activity.warning == 0
-    return (isWarned ? activity.end : activity.end - warning, true)
+    isStarted
+      ? (isEndWarned ? activity.end : activity.end - warning, true)
+      : (isStartWarned ? activity.start : activity.start - warning, false)
   }
 }
