@@ -27,9 +27,7 @@ extension Activity {
       to: Instant(milliseconds: wire.end), warning: wire.warning,
       thresholds: try Wire.map(wire.thresholds, limit: Limits.activityThresholds) {
         threshold throws(Problem) in
-        let sites = try Wire.map(threshold.sites, limit: Limits.managedSites) {
-          name throws(Problem) in try Wire.require(Site(name))
-        }
+        let sites = try Wire.sites(threshold.sites, limit: Limits.managedSites)
         return Threshold(threshold.name, seconds: threshold.seconds, sites: Set(sites))
       })
   }

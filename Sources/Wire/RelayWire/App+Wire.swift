@@ -72,10 +72,7 @@ extension AppRequest {
     case .name(let list):
       return .name(try handles(list.handles, limit: Limits.namesInMessage))
     case .sites(let list):
-      return .sites(
-        try Wire.map(list.sites, limit: Limits.sitesInMessage) { name throws(Problem) in
-          try Wire.require(Site(name))
-        })
+      return .sites(try Wire.sites(list.sites, limit: Limits.sitesInMessage))
     case .manage(let store): return .manage(store.name, try ManagedSettings(store))
     case .watch(let activity): return .watch(try Activity(activity))
     case .unwatch(let name): return .unwatch(name)

@@ -18,9 +18,7 @@ extension ManagedSettings {
 
   init(_ wire: PBManagedStore) throws(Problem) {
     self.init()
-    let sites = try Wire.map(wire.sites, limit: Limits.managedSites) { name throws(Problem) in
-      try Wire.require(Site(name))
-    }
+    let sites = try Wire.sites(wire.sites, limit: Limits.managedSites)
     switch wire.filter {
     case 0: guard sites.isEmpty else { throw .malformed }
     case 1: self.sites = .specific(Set(sites))

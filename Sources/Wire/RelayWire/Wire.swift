@@ -95,4 +95,9 @@ enum Wire {
     for value in values { result.append(try convert(value)) }
     return result
   }
+
+  /// Converts the names of at most `limit` sites.
+  static func sites(_ names: [String], limit: Int) throws(Problem) -> [Site] {
+    try map(names, limit: limit) { name throws(Problem) in try require(Site(name)) }
+  }
 }

@@ -3,10 +3,10 @@ import FamilyModel
 /// Reads the fields of a protobuf message in place. Only values that are kept are copied.
 ///
 /// This is the decoder of the fast path, for the few messages that make up nearly all traffic:
-/// questions, answers, texts, contacts, acknowledgements and their events and replies. The fast path accepts only
-/// the form that encoders write: known fields, each at most once. Every method returns `nil` for
-/// anything else, and swift-protobuf then decodes the message. Both decoders agree on every message
-/// that the fast path accepts; `FastPathTests` compares them.
+/// questions, answers, texts, contacts, acknowledgements and their events and replies. The fast path
+/// accepts only the form that encoders write: known fields, each at most once. Every method returns
+/// `nil` for anything else, and swift-protobuf then decodes the message. Both decoders agree on every
+/// message that the fast path accepts; `FastPathTests` compares them.
 struct FrameReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var position = 0
