@@ -89,14 +89,12 @@ extension AppSession {
   /// - Throws: `DeviceProblem` if the device is away or refuses the activity.
   package func confirmWatch(_ name: String) async throws(DeviceProblem) {
     takeChosenActivity(name)
-    if let problem = refusedActivities[name] { throw DeviceProblem(problem) }
-    guard isOpen, opened!.machine.isAnswered else { throw .deviceAway }
-    await waitForAnswer { [self] in
-      refusedActivities[name] != nil || opened?.machine.planned[name]?.isConfirmed ?? true
-    }
-    if let problem = refusedActivities[name] { throw DeviceProblem(problem) }
-    guard let planned = opened?.machine.planned[name] else { throw DeviceProblem(.notAuthorized) }
-    guard planned.isConfirmed else { throw .deviceAway }
+    try await confirm(
+      refusal: { [self] in refusedActivities[name] },
+      isAnswered: { [self] in
+        refusedActivities[name] != nil || opened?.machine.planned[name]?.isConfirmed ?? true
+      })
+    guard opened?.machine.planned[name] != nil else { throw DeviceProblem(.notAuthorized) }
   }
 
   /// Records the device's answer about an activity.

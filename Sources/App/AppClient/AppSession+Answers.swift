@@ -1,3 +1,5 @@
+import DeviceConnection
+import FamilyModel
 import Foundation
 
 /// A reader that waits for the device's answer about what the app has named.
@@ -25,6 +27,22 @@ extension AppSession {
       // The end of its sleep resumes the reader.
       timeout.cancel()
     }
+  }
+
+  /// Waits until the device has answered about the app's choice, for at most the limit of a name.
+  ///
+  /// - Parameters:
+  ///   - refusal: Returns the problem for which the device refused the choice; `nil` for none.
+  ///   - isAnswered: Returns whether the device has answered.
+  /// - Throws: `DeviceProblem` if the device is away or refuses the choice.
+  func confirm(
+    refusal: () -> Problem?, isAnswered: @escaping () -> Bool
+  ) async throws(DeviceProblem) {
+    if let problem = refusal() { throw DeviceProblem(problem) }
+    guard isOpen, opened!.machine.isAnswered else { throw .deviceAway }
+    await waitForAnswer(until: isAnswered)
+    if let problem = refusal() { throw DeviceProblem(problem) }
+    guard isAnswered() else { throw .deviceAway }
   }
 
   /// Resumes the readers that wait for no answer any more.

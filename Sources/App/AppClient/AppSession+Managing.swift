@@ -71,11 +71,9 @@ extension AppSession {
   /// - Throws: `DeviceProblem` if the device is away or refuses the settings.
   package func confirm(_ name: String) async throws(DeviceProblem) {
     takeChosen(name)
-    if let problem = refusedStores[name] { throw DeviceProblem(problem) }
-    guard isOpen, opened!.machine.isAnswered else { throw .deviceAway }
-    await waitForAnswer { [self] in !unansweredStores.contains(name) }
-    if let problem = refusedStores[name] { throw DeviceProblem(problem) }
-    guard !unansweredStores.contains(name) else { throw .deviceAway }
+    try await confirm(
+      refusal: { [self] in refusedStores[name] },
+      isAnswered: { [self] in !unansweredStores.contains(name) })
   }
 
   /// Records the device's answer about a store.
