@@ -6,16 +6,6 @@ import Testing
 /// The activities that authorized apps watch, and the moments that the device reports.
 @Suite struct ActivityTests {
   private static let site = Site("games.example")!
-  private static let question = Question(
-    id: QuestionID(high: 70, low: 1), topic: .authorization)
-
-  private static func authorized() -> World {
-    var world = World.withAccount()
-    world.ask(question)
-    world.guardian(1, .answer(question.id, choice: "approve"))
-    world.wait(.seconds(2))
-    return world
-  }
 
   private static func activity(
     _ world: World, in wait: Milliseconds = .minutes(10), lasting length: Milliseconds = .hours(1),
@@ -28,7 +18,7 @@ import Testing
 
   @Test("S3: a device reports each moment of an activity once, and forgets it at its end")
   func moments() {
-    var world = Self.authorized()
+    var world = World.authorized()
     let activity = Self.activity(world, warning: 120)
     #expect(world.watch(activity) == .some(nil))
     // The app repeats the request after a lost reply.
@@ -54,7 +44,7 @@ import Testing
   @Test("S3, X2: after a kill the device reports what is left, also of an interval that passed")
   func kills() {
     for minutes in [5, 30, 90] {
-      var world = Self.authorized()
+      var world = World.authorized()
       #expect(world.watch(Self.activity(world)) == .some(nil))
       world.wait(.minutes(minutes))
       world.disconnect(3)
@@ -68,7 +58,7 @@ import Testing
 
   @Test("S3: pages count towards thresholds within the interval, each message once")
   func thresholds() {
-    var world = Self.authorized()
+    var world = World.authorized()
     let activity = Self.activity(
       world, warning: 60,
       [
@@ -98,7 +88,7 @@ import Testing
 
   @Test("S3: activities end without a moment when the authorization ends, also offline")
   func withdrawn() {
-    var world = Self.authorized()
+    var world = World.authorized()
     #expect(world.watch(Self.activity(world)) == .some(nil))
     world.guardian(2, .withdraw(child: World.emily, .handle(.authorization, in: World.app)))
     world.wait(.seconds(2))
@@ -112,7 +102,7 @@ import Testing
 
   @Test("S3: a child who sets the clock forward does not end an activity")
   func clock() {
-    var world = Self.authorized()
+    var world = World.authorized()
     #expect(world.watch(Self.activity(world, in: .zero)) == .some(nil))
     #expect(world.moments() == [.started])
     world.disconnect(3)
@@ -131,7 +121,7 @@ import Testing
 
   @Test("S3: activities have limits")
   func limits() {
-    var world = Self.authorized()
+    var world = World.authorized()
     var activity = Self.activity(world)
     for number in 1...Limits.activities {
       activity.name = "\(number)"

@@ -6,8 +6,6 @@ import Testing
 /// Apps that guardians authorize to manage the child, and the settings that the device enforces.
 @Suite struct ManagingTests {
   private static let site = Site("games.example")!
-  private static let question = Question(
-    id: QuestionID(high: 70, low: 1), topic: .authorization)
 
   private static var settings: ManagedSettings {
     var settings = ManagedSettings()
@@ -17,17 +15,9 @@ import Testing
     return settings
   }
 
-  private static func authorized() -> World {
-    var world = World.withAccount()
-    world.ask(question)
-    world.guardian(1, .answer(question.id, choice: "approve"))
-    world.wait(.seconds(2))
-    return world
-  }
-
   @Test("S3: an approval authorizes the app that asked, on all devices of the child")
   func authorizes() {
-    let world = Self.authorized()
+    let world = World.authorized()
     for id: UInt32 in [3, 4] {
       #expect(world.children[id]!.isAuthorized(World.app))
       #expect(!world.children[id]!.isAuthorized(World.otherApp))
@@ -39,9 +29,9 @@ import Testing
   func declined() {
     var world = World.withAccount()
     world.guardian(1, .setLimits(child: World.emily, on: false))
-    world.ask(Self.question)
-    #expect(world.outcome(Self.question) == .sent)
-    world.guardian(2, .answer(Self.question.id, choice: "decline"))
+    world.ask(World.authorizationQuestion)
+    #expect(world.outcome(World.authorizationQuestion) == .sent)
+    world.guardian(2, .answer(World.authorizationQuestion.id, choice: "decline"))
     world.wait(.seconds(2))
     #expect(!world.children[3]!.isAuthorized(World.app))
     #expect(world.manage(Self.settings) == .some(.notAuthorized))
@@ -62,7 +52,7 @@ import Testing
 
   @Test("S3: the device enforces the settings against every app, on this device only")
   func enforces() {
-    var world = Self.authorized()
+    var world = World.authorized()
     #expect(world.children[3]!.access(to: Self.site) == .allow)
     #expect(world.manage(Self.settings) == .some(nil))
     #expect(world.children[3]!.access(to: Self.site) == .block)
@@ -84,7 +74,7 @@ import Testing
 
   @Test("S3: all sites but the named ones are blocked; each store counts")
   func filters() {
-    var world = Self.authorized()
+    var world = World.authorized()
     var settings = ManagedSettings()
     settings.sites = .all(except: [Self.site])
     #expect(world.manage(settings, store: "a") == .some(nil))
@@ -99,7 +89,7 @@ import Testing
 
   @Test("S3, X2: settings survive a kill, and end with the authorization at once, also offline")
   func withdrawn() {
-    var world = Self.authorized()
+    var world = World.authorized()
     #expect(world.manage(Self.settings) == .some(nil))
     world.restoreChild(3, 3)
     #expect(world.children[3]!.access(to: Self.site) == .block)
@@ -132,7 +122,7 @@ import Testing
 
   @Test("S3: stores, sites and apps have limits")
   func limits() {
-    var world = Self.authorized()
+    var world = World.authorized()
     var settings = ManagedSettings()
     settings.deniesPeople = true
     for number in 1...Limits.managedStores {
@@ -155,8 +145,9 @@ import Testing
     #expect(app.step(.manage("a", Self.settings)) == [.managed("a", .notAuthorized)])
     _ = app.step(.connected)
     for reply in attach { _ = app.step(.reply(reply)) }
-    let approved = AppEntry(position: 1, body: .response(Self.question, .approve))
-    #expect(app.step(.reply(.entry(approved))).contains(.authorized(Self.question.id, true)))
+    let approved = AppEntry(position: 1, body: .response(World.authorizationQuestion, .approve))
+    let answered = AppMachine.Effect.authorized(World.authorizationQuestion.id, true)
+    #expect(app.step(.reply(.entry(approved))).contains(answered))
     #expect(app.authorization == .approved)
     let record = AppRecord.managed("a", Self.settings)
     #expect(

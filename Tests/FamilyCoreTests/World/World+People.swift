@@ -12,6 +12,19 @@ extension World {
       choices: choices, expiration: expiration)
   }
 
+  /// A question for the authorization of an app.
+  static let authorizationQuestion = Question(
+    id: QuestionID(high: 70, low: 1), topic: .authorization)
+
+  /// A family in which a guardian has authorized the app.
+  static func authorized() -> World {
+    var world = World.withAccount()
+    world.ask(authorizationQuestion)
+    world.guardian(1, .answer(authorizationQuestion.id, choice: "approve"))
+    world.wait(.seconds(2))
+    return world
+  }
+
   mutating func take(_ id: UInt32) -> [DeviceEffect] {
     defer { seen[id] = [] }
     return seen[id] ?? []

@@ -52,15 +52,8 @@ enum WirePart {
     let acknowledge = Envelope(
       device: device, requestID: 9,
       request: .acknowledge([Cursor(.conversation(PersonID(2)), delivered: 99)]))
-    let asked = Event(
-      seq: 42, previous: 40, audience: .conversation(PersonID(2)), command: id,
-      device: DeviceID(2), at: Instant(milliseconds: 1_763_000_000_000),
-      body: .asked(header, content), signature: signature)
-    let posted = Event(
-      seq: 42, previous: 40, audience: .conversation(PersonID(2)), command: id,
-      device: DeviceID(2), at: Instant(milliseconds: 1_763_000_000_000),
-      body: .posted(child: PersonID(2), content), signature: signature)
-    let text = posted.encode()
+    let asked = Self.event(.asked(header, content))
+    let text = Self.event(.posted(child: PersonID(2), content)).encode()
     let accepted = ReplyEnvelope(device: device, requestID: 9, reply: .accepted(id, seq: 42))
     let event = asked.encode()
     return [
@@ -82,6 +75,13 @@ enum WirePart {
       },
       writing("encode an acceptance", accepted.encode()) { keep(accepted.encode()) },
     ]
+  }
+
+  private static func event(_ body: Event.Body) -> Event {
+    Event(
+      seq: 42, previous: 40, audience: .conversation(PersonID(2)), command: id,
+      device: DeviceID(2), at: Instant(milliseconds: 1_763_000_000_000), body: body,
+      signature: signature)
   }
 
   private static func reading(
