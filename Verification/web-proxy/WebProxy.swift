@@ -74,6 +74,7 @@ struct WebProxy: Sendable {
       let page = STWebpageController()
       page.url = request.url
       if await page.isBlocked() {
+        guard page.hasAnswer else { return try await outbound.write(.unknown) }
         let isAsked = page.canAsk
         if isAsked { questions.ask(about: page) }
         return try await outbound.write(.blocked(isAsked: isAsked))
@@ -132,6 +133,10 @@ extension ByteBuffer {
       string: "HTTP/1.1 \(status) \(reason)\r\nContent-Type: text/html; charset=utf-8\r\n"
         + "Content-Length: \(html.utf8.count)\r\nConnection: close\r\n\r\n\(html)")
   }
+
+  /// The page in the place of one whose access is unknown.
+  static let unknown = page(
+    503, "Blocked", "Your device has not answered about this site. Reload the page.")
 
   /// The page in the place of a blocked one.
   static func blocked(isAsked: Bool) -> ByteBuffer {

@@ -123,6 +123,15 @@ public final class STWebpageController: Sendable {
   /// An addition to Apple's API.
   public var canAsk: Bool { access(to: page) == .ask }
 
+  /// Whether the device has answered about the page's site. The page is blocked until then, and the app
+  /// can check it again later. `true` for an address without a site.
+  ///
+  /// An addition to Apple's API.
+  public var hasAnswer: Bool {
+    let page = page
+    return page.site == nil || access(to: page) != nil
+  }
+
   private func access(to page: WebPage) -> WebAccess? {
     guard let site = page.site, let session = try? AppSession.current() else { return nil }
     return session.access(to: site)

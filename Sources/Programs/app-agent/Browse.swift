@@ -29,6 +29,7 @@ struct Browse: AsyncParsableCommand {
       // The device learns the time.
       return try await Task.sleep(for: .milliseconds(500))
     }
+    guard page.hasAnswer else { return print("the page is blocked until the device answers") }
     guard page.canAsk else { return print("the page is blocked") }
     guard asks else { return print("the page is blocked, and Emily can ask for it") }
     print(try await page.ask(in: Window.places) ? "asked for the page" : "cancelled")
