@@ -235,6 +235,7 @@ import Testing
     arguments: [
       "UPDATE event SET prior = id WHERE seq = 3", "UPDATE event SET prior = 4 WHERE seq = 3",
       "UPDATE head SET seq = -1", "UPDATE head SET seq = 1 << 62", "UPDATE head SET row = 4",
+      "DELETE FROM head",
       "UPDATE mark SET seq = 1 << 62", "UPDATE mark SET row = 1",
     ])
   func damagedReference(_ damage: String) throws {

@@ -48,12 +48,17 @@ package struct HeadCache {
 
   /// The family's head; row and seq are 0 if the family has no events.
   ///
-  /// - Throws: `damaged` if the stored head is impossible.
+  /// - Throws: `damaged` if the stored head is impossible, or absent for a family that has a mark.
   mutating func find(_ family: UInt64, _ db: Database) throws -> Head {
     if let cached = heads[family] { return cached }
     let query = try RawStatement(db, "SELECT row, seq, sum FROM head WHERE family = ?")
     query.bind(1, family.signed)
-    guard try query.next() else { return Head(row: 0, seq: 0) }
+    guard try query.next() else {
+      guard try !Self.hasMark(family, db) else {
+        throw StoreError.damaged("the head of family \(family)")
+      }
+      return Head(row: 0, seq: 0)
+    }
     defer { query.reset() }
     let head = Head(row: query.integer(0), seq: query.number(1))
     // Each event has its own row, so a family has at most as many events as rows.
@@ -65,6 +70,13 @@ package struct HeadCache {
     if heads.count >= Self.capacity { heads = heads.filter { $0.value.isDirty } }
     heads[family] = head
     return head
+  }
+
+  private static func hasMark(_ family: UInt64, _ db: Database) throws -> Bool {
+    let query = try RawStatement(db, "SELECT 1 FROM mark WHERE family = ? LIMIT 1")
+    query.bind(1, family.signed)
+    defer { query.reset() }
+    return try query.next()
   }
 
   /// The checksum of a stored head.
