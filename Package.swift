@@ -213,8 +213,8 @@ let sources: [Target] = [
   library(
     "Terminal", "DeviceScreen",
     [
-      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "SystemClock",
-      "TerminalUI", "Wording", "ZeroMQ", logging, lifecycle,
+      "FamilyModel", "FamilyCore", "ContentCheck", "Credentials", "DeviceAgent", "SiteNames",
+      "SystemClock", "TerminalUI", "Wording", "ZeroMQ", logging, lifecycle,
     ]),
 
   library("Programs", "ProgramOptions", ["PrivateFiles", argumentParser, logging]),
@@ -344,7 +344,11 @@ let verification: [Target] = [
     name: "bench-reference", path: "Verification/bench/reference",
     linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
   rig(
-    "FuzzTargets", ["FamilyHarness", "FamilyModel", "FamilyCore", "RelayStore", "RelayWire"],
+    "FuzzTargets",
+    [
+      "ContentCheck", "FamilyHarness", "FamilyModel", "FamilyCore", "PerceptualHash", "RelayStore",
+      "RelayWire", "SiteNames",
+    ],
     path: "fuzzing/targets"),
   tool("fuzz-volume", ["FamilyModel", "FuzzTargets"], path: "fuzzing/volume"),
 ]
@@ -409,7 +413,10 @@ let suites: [Target] = [
   tests("PerceptualHashTests", ["PerceptualHash"]),
   tests(
     "ContentCheckTests",
-    ["ContentCheck", "content-decoder", "FamilyModel", "PerceptualHash", "ZeroMQ", crypto]),
+    [
+      "ContentCheck", "content-decoder", "content-worker", "FamilyModel", "PerceptualHash",
+      "ZeroMQ", crypto, subprocess, systemPackage,
+    ]),
   tests(
     "AppClientTests",
     [
@@ -500,7 +507,9 @@ let selections: [String: [String]] = [
   "console": [
     "cluster", "cluster-console", "relay", "relayctl", "child-agent", "parent-agent", "app-agent",
   ],
-  "demo": ["cluster", "relay", "relayctl", "child-agent", "parent-agent", "app-agent"],
+  "demo": [
+    "cluster", "relay", "relayctl", "child-agent", "parent-agent", "app-agent", "content-worker",
+  ],
 ]
 
 /// The targets with the given names and all targets below them.

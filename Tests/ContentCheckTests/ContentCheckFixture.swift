@@ -108,13 +108,14 @@ extension Socket {
 final class WorkerProcess: @unchecked Sendable {
   private let process = Process()
 
-  init(_ folder: Folder) throws {
+  init(_ folder: Folder, _ options: [String] = []) throws {
     // SwiftPM builds the programs beside the test bundle.
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
       .deletingLastPathComponent().appendingPathComponent("content-worker")
-    process.arguments = [
-      "--directory", folder.url.path, "--hashes", folder.list.path, "--log-level", "error",
-    ]
+    process.arguments =
+      [
+        "--directory", folder.url.path, "--hashes", folder.list.path, "--log-level", "error",
+      ] + options
     let output = Pipe()
     process.standardOutput = output
     try process.run()

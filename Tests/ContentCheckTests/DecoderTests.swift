@@ -113,7 +113,7 @@ import ZeroMQ
   @Test("S2: a program that does not confine itself decodes nothing")
   func unconfined() async throws {
     let decoder = PictureDecoder(program: URL(fileURLWithPath: "/bin/cat"))
-    await #expect(throws: PictureDecoder.Failure.self) { try await decoder.start() }
+    await #expect(throws: ProcessFailure.self) { try await decoder.start() }
     #expect(await decoder.reply(to: Self.other) == nil)
     #expect(decoder.process == nil)
   }

@@ -90,7 +90,9 @@ final class VideoFile: Sendable {
 
   private func start() async throws {
     try await onQueue { [self] in
-      guard let decoder = try? DecoderProcess(program: program, timeout: Limits.videoFrameTimeout)
+      let limits = ProcessLimits(
+        start: Limits.videoFrameTimeout, picture: Limits.videoFrameTimeout, interval: .zero)
+      guard let decoder = try? DecoderProcess(program: program, limits: limits)
       else { throw Problem.noVideoDecoder }
       let isCancelled = state.withLock { state in
         state.decoder = decoder

@@ -19,11 +19,15 @@ union control {
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
+void picture_timeout(int socket, int timeout_ms) {
+  struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+}
+
 int picture_sockets(int sockets[2], int timeout_ms) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return errno;
-  struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
-  setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-  setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+  picture_timeout(sockets[0], timeout_ms);
   // A few small frames: the decoder waits for their reader.
   int buffer = 64 * 1024;
   setsockopt(sockets[1], SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);

@@ -29,11 +29,16 @@ public enum ContentLimits {
   static let reopenDoublings = 4
   /// The time until the client retries a send that libzmq refused.
   static let retryAfter = Nanoseconds.milliseconds(20)
-  /// The time for one picture in a decoder. Afterwards the decoder is killed, and the verdict is
-  /// `unknown`.
+  /// The time for one picture in a decoder or in a classifier's program. Afterwards the process is
+  /// killed, and the verdict is `unknown`.
   public static let decoderTimeout = Duration.seconds(2)
   /// The time between two starts of a decoder. Pictures wait meanwhile.
-  static let decoderInterval = Nanoseconds.milliseconds(100)
+  public static let decoderInterval = Duration.milliseconds(100)
+  /// The time for the start of a classifier's program, which reads its model. Afterwards the program is
+  /// killed, and the verdict is `unknown`.
+  public static let classifierStart = Duration.seconds(30)
+  /// The time between two starts of a classifier's program. Pictures wait meanwhile.
+  public static let classifierInterval = Duration.seconds(1)
   /// Messages handled per wake-up, so that other sockets of the thread are served.
   static let batch = 64
   /// Bytes of a hash list, about 1.9 million hashes. A larger list is rejected.

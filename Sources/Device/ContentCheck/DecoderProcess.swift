@@ -3,7 +3,7 @@ package import Foundation
 package import PerceptualHash
 import ZeroMQ
 
-/// A running process of `content-decoder`, which may do nothing but decode.
+/// A running process of `content-decoder` or of a classifier, which may do nothing else.
 package struct DecoderProcess: Sendable {
   package let process: Int32
   package let greeting: DecoderGreeting
@@ -17,31 +17,35 @@ package struct DecoderProcess: Sendable {
 
   /// Starts the process, and waits until it has confined itself.
   ///
-  /// - Parameter timeout: The time for the start, and for each message.
-  /// - Throws: `PictureDecoder.Failure`.
-  package init(program: URL, timeout: Duration) throws(PictureDecoder.Failure) {
+  /// - Throws: ``ProcessFailure``.
+  package init(program: URL, limits: ProcessLimits) throws(ProcessFailure) {
     var sockets: [Int32] = [-1, -1]
-    guard picture_sockets(&sockets, Int32(clamping: Nanoseconds(timeout).milliseconds)) == 0 else {
-      throw PictureDecoder.Failure(description: "Cannot create a socket for \(program.path).")
+    guard picture_sockets(&sockets, Self.milliseconds(limits.start)) == 0 else {
+      throw ProcessFailure(description: "Cannot create a socket for \(program.path).")
     }
     var process = pid_t()
     let error = picture_spawn(program.path, sockets[1], &process)
     close(sockets[1])
     guard error == 0 else {
       close(sockets[0])
-      throw PictureDecoder.Failure(
-        description: "Cannot start \(program.path). Name it with --decoder.")
+      throw ProcessFailure(
+        description: "Cannot start \(program.path). Check that the file is an executable program.")
     }
     let bytes = Self.message(sockets[0], atMost: DecoderReply.maximumBytes)
     guard let greeting = DecoderGreeting(bytes), greeting.isConfined else {
       picture_end(process)
       close(sockets[0])
-      throw PictureDecoder.Failure(
+      throw ProcessFailure(
         description: "\(program.path) cannot confine itself. Run it with --check for the reason.")
     }
+    picture_timeout(sockets[0], Self.milliseconds(limits.picture))
     self.process = process
     self.greeting = greeting
     socket = sockets[0]
+  }
+
+  private static func milliseconds(_ time: Duration) -> Int32 {
+    Int32(clamping: Nanoseconds(time).milliseconds)
   }
 
   /// Sends a picture; returns whether the process received it.

@@ -1,7 +1,10 @@
-// The exchange of pictures and videos with a decoder.
+// The exchange of pictures and videos with a decoder or a classifier.
 //
 // content-worker ── format, descriptor of the bytes ──▶ content-decoder
 //                ◀── hash ─────────────────────────────
+//
+// content-worker ── format, descriptor of the bytes ──▶ a classifier's program
+//                ◀── verdict ──────────────────────────
 //
 // app            ── format, descriptor of the file ───▶ content-decoder
 //                ◀── small frames ─────────────────────
@@ -17,6 +20,9 @@ enum picture_format { picture_png, picture_jpeg, picture_gif, picture_webp, pict
 ///
 /// `timeout_ms` bounds a wait of the first one for a message. Returns 0 or an `errno`.
 int picture_sockets(int sockets[2], int timeout_ms);
+
+/// Changes the bound of `picture_sockets`.
+void picture_timeout(int socket, int timeout_ms);
 
 /// Starts a program with a socket as its standard input, no other descriptors of this process and no environment but
 /// `LD_LIBRARY_PATH`.
