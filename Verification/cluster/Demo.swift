@@ -16,7 +16,21 @@ extension Cluster {
       try layout.clear()
       var families = ClusterFamilies.example(2)
       families.families.append(ClusterFamilies.ages(3))
-      let cluster = try RunningCluster(layout, families)
+      var configuration = RunningCluster.Configuration()
+      let worker = layout.agent(Transcript.worker).path
+      let hashes = layout.scripts.appendingPathComponent("hashes.txt")
+      configuration.agentArguments = ["--content-worker", worker]
+      configuration.extraProcesses = [
+        .init(
+          name: Transcript.worker, program: Layout.program(Transcript.worker),
+          arguments: ["--directory", worker, "--hashes", hashes.path])
+      ]
+      configuration.prepareAgents = {
+        try Data("\(Transcript.listedHash)\n".utf8).write(to: hashes)
+      }
+      let cluster = try RunningCluster(layout, families, configuration)
+      // The worker starts in a later step.
+      cluster.agent(Transcript.worker).holdRestart()
       try await cluster.stopping { try await Transcript(cluster: cluster).play() }
       print("\nAll steps succeeded.")
     }
@@ -297,37 +311,6 @@ struct Transcript {
     return String(format: "%02d:%02d", time.hour!, time.minute!)
   }
 
-  private func pictures() async throws {
-    title("15. Rosa has Emily's pictures checked, and no worker runs: Landmarks covers the picture")
-    let file = layout.scripts.appendingPathComponent("picture.png")
-    try Self.onePixel.write(to: file)
-    try await until("unchecked, the picture is shown") {
-      try await landmarks(1, ["picture", file.path]) == "the picture is shown unchecked\n"
-    }
-    try await rosa("communication-safety", "descriptive", "--child", "Emily")
-    try await until(
-      "without a verdict, the picture is covered, and Emily is told where to get help"
-    ) {
-      let text = try await landmarks(1, ["picture", file.path])
-      return text.contains("covered") && text.contains("an adult whom you trust")
-        && !text.contains("anyway")
-    }
-    let frames = layout.scripts.appendingPathComponent("call.rgb")
-    let side = 64
-    // Three seconds: a busy machine interrupts the stream only after one.
-    try Data(repeating: 128, count: 3 * side * side * 90).write(to: frames)
-    try await until("a call without verdicts is interrupted and muted") {
-      try await landmarks(1, ["call", frames.path, "--width", "\(side)", "--height", "\(side)"])
-        .contains("the stream is interrupted and muted")
-    }
-  }
-
-  /// A PNG image of one pixel.
-  private static let onePixel = Data(
-    base64Encoded:
-      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
-  )!
-
   /// Waits until Landmarks reports this about a page.
   private func browses(_ arguments: [String], _ expected: String) async throws {
     try await until("Landmarks: \(expected)") {
@@ -349,7 +332,7 @@ struct Transcript {
   }
 
   /// Runs a command of relayctl as Rosa, and prints the command's words with the answer.
-  private func rosa(_ command: String, _ arguments: String...) async throws {
+  func rosa(_ command: String, _ arguments: String...) async throws {
     let words = command.split(separator: " ").map(String.init)
     let line = try await cluster.relayctl(
       words + arguments + ["--as", layout.credential(1, "Rosa").path])

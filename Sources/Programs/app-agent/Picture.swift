@@ -21,8 +21,21 @@ struct Picture: AsyncParsableCommand {
       // No verdict is not a clean one.
       print("the picture is covered: \(error)")
     }
+    analyzer.analysisPolicy.offerHelp()
+  }
+}
+
+extension SCSensitivityAnalysisPolicy {
+  /// Prints what a person may do about a covered picture or video. Showing it is the last offer, and
+  /// comes after an explanation if the guardians chose so.
+  func offerHelp() {
     print("you may leave, tell an adult whom you trust, or block the sender")
-    let mayShow = analyzer.analysisPolicy == .simpleInterventions
-    if mayShow { print("a tap shows the picture anyway") }
+    switch self {
+    case .simpleInterventions: print("a tap shows it anyway")
+    case .descriptiveInterventions:
+      print("such pictures can hurt, and the people in them may not want others to see them")
+      print("after these words, a tap shows it anyway")
+    default: break
+    }
   }
 }

@@ -9,14 +9,18 @@ struct Video: AsyncParsableCommand {
   @Argument(help: "An MP4, QuickTime, Matroska or WebM file.") var file: String
 
   func run() async throws {
-    let handler = SCSensitivityAnalyzer().videoAnalysis(forFileAt: URL(fileURLWithPath: file))
+    let analyzer = SCSensitivityAnalyzer()
+    let handler = analyzer.videoAnalysis(forFileAt: URL(fileURLWithPath: file))
     do {
-      let analysis = try await handler.hasSensitiveContent()
-      print("the video is \(analysis.isSensitive ? "covered: it is sensitive" : "shown")")
+      guard try await handler.hasSensitiveContent().isSensitive else {
+        return print("the video is shown")
+      }
+      print("the video is covered: it is sensitive")
     } catch let problem as DeviceProblem where problem.isWithoutCheck {
-      print("the video is shown unchecked")
+      return print("the video is shown unchecked")
     } catch {
       print("the video is covered: \(error)")
     }
+    analyzer.analysisPolicy.offerHelp()
   }
 }
