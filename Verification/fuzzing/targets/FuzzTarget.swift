@@ -14,6 +14,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case acts
   /// An app whose device changes genuine evidence.
   case app
+  /// The decoders of messages about pictures, videos and sites.
+  case content
 
   /// Runs the target once with one input.
   public func run(_ bytes: UnsafeRawBufferPointer) {
@@ -25,6 +27,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .member: fuzzMember(bytes)
     case .acts: fuzzActs(bytes)
     case .app: fuzzAppDevice(bytes)
+    case .content: fuzzContent(bytes)
     }
   }
 }

@@ -40,6 +40,17 @@ extension FuzzTarget {
         [0] + broadcasts, [0] + replies + broadcasts + timer, [0] + asks + replies + broadcasts,
         [1] + sealed, [1] + answers + sealed + timer, [1] + asks + answers + sealed,
       ]
+    case .content:
+      let id = [UInt8](1...8)
+      let frame: [UInt8] = [3, 16, 16] + [UInt8](repeating: 7, count: 8 + 3 * 256)
+      return [
+        [0] + chunks([[1], id, Array("image/png".utf8), Self.picture]),
+        [1] + chunks([[1], id, [1], [0, 0]]), [1] + chunks([[1], id, [2], [1, 49]]), [2, 1, 1, 0],
+        [3, 0, 90] + [UInt8](0..<32), [3, 1], [4] + frame, [4, 4], [5, 1],
+      ]
+        + ["www.example.co.uk", "bücher.example", "[2001:db8::1]", "192.0.2.1", "ck"].map {
+          [6] + Array($0.utf8)
+        }
     case .member, .acts, .app:
       // Numbers without a pattern, of which each part selects acts and values.
       return (0..<(self == .app ? 24 : 4)).map { seed in
@@ -49,6 +60,12 @@ extension FuzzTarget {
       }
     }
   }
+
+  /// The signature and the head of a PNG picture of one pixel.
+  private static let picture: [UInt8] = [
+    0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1,
+    0, 0, 0, 1, 8, 0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55,
+  ]
 
   private func chunk(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
