@@ -7,11 +7,13 @@ import Synchronization
 struct KnownWeb {
   var sites: [Site: SiteAccess] = [:]
   var isRestricted: Bool?
+  var isConsentWithdrawn = false
 
   init() {}
   init(_ machine: AppMachine) {
     sites = machine.visibleSites
     isRestricted = machine.isWebRestricted
+    isConsentWithdrawn = machine.isConsentWithdrawn
   }
 }
 
@@ -22,6 +24,9 @@ extension AppSession {
     guard let access = web.withLock({ $0.sites[site] }) else { return nil }
     return access.access(at: ends.withLock { $0.time(now: clock()) })
   }
+
+  /// Whether every site is blocked, because a guardian withdrew the consent to the app.
+  package nonisolated var isConsentWithdrawn: Bool { web.withLock { $0.isConsentWithdrawn } }
 
   /// Whether guardians' rules restrict the web; `nil` before the device's first answer.
   package nonisolated var isWebRestricted: Bool? { web.withLock { $0.isRestricted } }

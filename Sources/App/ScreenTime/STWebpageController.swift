@@ -124,12 +124,14 @@ public final class STWebpageController: Sendable {
   public var canAsk: Bool { access(to: page) == .ask }
 
   /// Whether the device has answered about the page's site. The page is blocked until then, and the app
-  /// can check it again later. `true` for an address without a site.
+  /// can check it again later. `true` for an address without a site, and while a guardian's consent to
+  /// the app is withdrawn.
   ///
   /// An addition to Apple's API.
   public var hasAnswer: Bool {
     let page = page
-    return page.site == nil || access(to: page) != nil
+    guard page.site != nil, access(to: page) == nil else { return true }
+    return (try? AppSession.current())?.isConsentWithdrawn ?? false
   }
 
   private func access(to page: WebPage) -> WebAccess? {
