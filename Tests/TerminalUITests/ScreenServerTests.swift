@@ -88,6 +88,8 @@ private final class ScreenHost: Sendable {
         (3, #"{"dance":{}}"#, 100), (3, "{}", 100), (3, #"{"post":{}}"#, 100),
         (9, #"{"readNotices":{}}"#, 400), (3, #"{"post":{"child":4,"text":"x"}}"#, 201),
         (3, #"{"post":{"text":" "}}"#, 306), (3, #"{"limits":{"child":3,"on":false}}"#, 201),
+        (3, #"{"webRule":{"child":3,"access":"allow"}}"#, 201),
+        (3, #"{"safety":{"child":3,"setting":"off"}}"#, 201),
         (3, #"{"passcode":"123456"}"#, 201), (3, #"{"cancel":{"question":"x"}}"#, 100),
         (3, #"{"answerPrompt":{"prompt":1,"choice":"cancel"}}"#, 400),
       ] as [(UInt32, String, Int)] {

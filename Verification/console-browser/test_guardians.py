@@ -75,6 +75,30 @@ class GuardianTests(ConsoleTest):
         button.click()
         family.guardian.locator("[data-key=confirm-withdraw]").click()
 
+    def test_sites_and_pictures_are_settings_of_a_child(self) -> None:
+        phone = self.family.guardian
+        phone.locator("[data-key=details]").click()
+        others = phone.locator("select[data-key=web-others]")
+        others.select_option("ask")
+        expect(others).to_have_value("ask")
+        form = phone.locator("form:has(input[name=site])")
+        form.locator("input").fill("www.example.co.uk")
+        form.locator("button").click()
+        rule = phone.locator("select[data-key='rule example.co.uk']")
+        expect(rule).to_have_value("ask")
+        rule.select_option("block")
+        expect(rule).to_have_value("block")
+        rule.select_option("")
+        expect(rule).to_have_count(0)
+        safety = phone.locator("select[data-key=safety]")
+        safety.select_option("descriptive")
+        expect(safety).to_have_value("descriptive")
+        # The settings are events that every guardian reads.
+        self.family.choose_guardian(1)
+        phone.locator("[data-key=details]").click()
+        expect(phone.locator("select[data-key=safety]")).to_have_value("descriptive")
+        expect(phone.locator("select[data-key=web-others]")).to_have_value("ask")
+
     def test_a_hidden_chat_is_explained_by_click_key_and_hover(self) -> None:
         family = self.family
         family.open_app()

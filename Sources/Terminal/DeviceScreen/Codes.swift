@@ -39,6 +39,36 @@ extension AgeSharing {
   }
 }
 
+extension WebAccess {
+  var code: String {
+    switch self {
+    case .allow: "allow"
+    case .block: "block"
+    case .ask: "ask"
+    }
+  }
+
+  init?(code: String) {
+    guard let access = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = access
+  }
+}
+
+extension CommunicationSafety {
+  var code: String {
+    switch self {
+    case .off: "off"
+    case .simple: "simple"
+    case .descriptive: "descriptive"
+    }
+  }
+
+  init?(code: String) {
+    guard let setting = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = setting
+  }
+}
+
 extension Role {
   var code: String {
     switch self {

@@ -34,6 +34,12 @@ extension Screen {
       @Nullable package var until: Int64?
     }
 
+    /// A rule of the guardians for a site.
+    package struct WebRule: Codable, Hashable, Sendable {
+      package var site: String
+      package var access: String
+    }
+
     package var person: UInt32
     package var name: String
     package var limitsOn: Bool
@@ -47,6 +53,12 @@ extension Screen {
     package var apps: [App]
     /// The newest days first, at most seven.
     package var web: [WebDay]
+    /// The access to sites without a rule.
+    package var webOthers: String
+    /// By site, at most 50.
+    package var webRules: [WebRule]
+    /// The check of sensitive pictures.
+    package var safety: String
   }
 
   /// One item of a conversation.

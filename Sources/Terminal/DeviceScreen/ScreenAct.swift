@@ -32,6 +32,17 @@ enum ScreenAct: Decodable {
     var child: UInt32
     var sharing: String
   }
+  struct WebRule: Decodable {
+    var child: UInt32
+    /// A host of the site; `nil`: all sites without a rule.
+    var site: String?
+    /// `nil`: no rule.
+    var access: String?
+  }
+  struct Safety: Decodable {
+    var child: UInt32
+    var setting: String
+  }
   struct Post: Decodable {
     var child: UInt32?
     var text: String
@@ -52,6 +63,8 @@ enum ScreenAct: Decodable {
   case passcode(String)
   case contact(Contact)
   case sharing(Sharing)
+  case webRule(WebRule)
+  case safety(Safety)
   case post(Post)
   case readNotices
   case dismissNotice(Dismiss)
@@ -60,7 +73,7 @@ enum ScreenAct: Decodable {
 
   private enum Key: String, CodingKey {
     case answerPrompt, cancel, decide, seen, withdraw, limits, passcode, contact, sharing, post
-    case readNotices, dismissNotice, explain, explainAge
+    case webRule, safety, readNotices, dismissNotice, explain, explainAge
   }
 
   init(from decoder: any Decoder) throws {
@@ -83,6 +96,8 @@ enum ScreenAct: Decodable {
       case .passcode: .passcode(try value())
       case .contact: .contact(try value())
       case .sharing: .sharing(try value())
+      case .webRule: .webRule(try value())
+      case .safety: .safety(try value())
       case .post: .post(try value())
       case .readNotices: .readNotices
       case .dismissNotice: .dismissNotice(try value())

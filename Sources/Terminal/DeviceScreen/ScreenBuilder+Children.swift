@@ -8,6 +8,7 @@ extension ScreenBuilder {
   func child(_ child: FamilyModel.Person) -> Screen.Child {
     let conversation = link.conversations[child.id] ?? Conversation()
     let settings = link.age(of: child.id).settings
+    let childSettings = link.settings(of: child.id)
     let name = child.displayName.sanitized
     return Screen.Child(
       person: child.id.rawValue, name: name, limitsOn: link.limitsOn(for: child.id),
@@ -29,7 +30,15 @@ extension ScreenBuilder {
           app: self.name(of: app.listed.app),
           text: facts.compactMap { $0 }.joined(separator: " · "))
       },
-      web: link.webReport(of: child.id).suffix(ScreenLimits.webDays).reversed().map(webDay))
+      web: link.webReport(of: child.id).suffix(ScreenLimits.webDays).reversed().map(webDay),
+      webOthers: childSettings.webRules.others.code, webRules: rules(childSettings.webRules),
+      safety: childSettings.communicationSafety.code)
+  }
+
+  private func rules(_ rules: WebRules) -> [Screen.Child.WebRule] {
+    rules.sites.sorted { $0.key < $1.key }.prefix(ScreenLimits.webRules).map {
+      Screen.Child.WebRule(site: $0.key.name, access: $0.value.code)
+    }
   }
 
   private func webDay(_ day: FamilyModel.WebDay) -> Screen.Child.WebDay {

@@ -30,6 +30,8 @@ enum ScreenLimits {
   static let webDays = 7
   /// Sites in the use of one day. Above: a document has those with the longest time.
   static let webSites = 10
+  /// Rules for sites. Above: a document has the first ones by name.
+  static let webRules = 50
   /// Messages that are received before other work continues.
   static let drain = 256
 }

@@ -1,6 +1,7 @@
 import DeviceAgent
 import FamilyCore
 import FamilyModel
+import SiteNames
 import SystemClock
 import TerminalUI
 import Wording
@@ -132,10 +133,40 @@ extension ScreenServer {
         throw ActRefusal(.badText, wording(.passcodeLength))
       }
       return .choosePasscode(typed)
+    case .webRule(let act):
+      let child = try checkChild(act.child, view)
+      return .changeSettings(
+        child, .webRules(try rules(view.link.settings(of: child).webRules, changedBy: act)))
+    case .safety(let act):
+      guard let setting = CommunicationSafety(code: act.setting) else {
+        throw ActRefusal(.malformed)
+      }
+      return .changeSettings(try checkChild(act.child, view), .communicationSafety(setting))
     case .readNotices: return .readNotifications
     case .dismissNotice(let dismiss): return .dismissNotification(try notice(dismiss))
     default: throw ActRefusal(.notPermitted)
     }
+  }
+
+  private func rules(
+    _ rules: WebRules, changedBy act: ScreenAct.WebRule
+  ) throws(ActRefusal) -> WebRules {
+    var rules = rules
+    var access: WebAccess?
+    if let code = act.access {
+      access = WebAccess(code: code)
+      guard access != nil else { throw ActRefusal(.malformed) }
+    }
+    if let host = act.site {
+      guard let site = Site(host: host) else { throw ActRefusal(.badText) }
+      rules.sites[site] = access
+    } else if let access {
+      rules.others = access
+    } else {
+      throw ActRefusal(.malformed)
+    }
+    do throws(Problem) { try rules.validate() } catch { throw ActRefusal(error) }
+    return rules
   }
 
   @discardableResult

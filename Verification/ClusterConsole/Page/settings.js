@@ -1,4 +1,4 @@
-// Settings that a guardian may change for a child: contacts, limits, age sharing and the passcode.
+// Settings that a guardian may change for a child: contacts, limits, age sharing, sites, pictures and the passcode.
 
 import { onDevice, onPhone } from "./actions.js";
 import { button, pick, toggle } from "./controls.js";
@@ -23,7 +23,8 @@ export function settingsPage(device, screen, child) {
         h("div", { class: "setting-head" }, childAvatar(child.name, "big")),
         h("ul", { class: "rows" }, h("li", { key: "limits" }, toggle(t("limits"), child.limitsOn,
           () => onDevice(device.key, { limits: { child: child.person, on: !child.limitsOn } }), { "data-key": "limits" }))),
-        contacts(device, child), ages(device, child), web(child), passcode(device, screen))),
+        contacts(device, child), ages(device, child), webRules(device, child), web(child), safety(device, child),
+        passcode(device, screen))),
     homeBar(null));
 }
 
@@ -75,6 +76,39 @@ function ages(device, child) {
       whyButton({ device: device.key, child: child.person, age: age.appID }, age.app, `why-age-${age.appID}`))),
     (child.apps ?? []).map(app => h("li", { key: `app ${app.app} ${app.text}` }, appIcon(app.app, "medium"),
       h("div", { class: "row-text" }, h("b", {}, app.app), h("span", {}, app.text)))))];
+}
+
+/** The access to sites: of each rule, and of all others. */
+function webRules(device, child) {
+  const rule = (site, access) => onDevice(device.key, { webRule: { child: child.person, site, access } });
+  const choices = ["allow", "ask", "block"].map(each => [each, t(`web_${each}`)]);
+  const add = async event => {
+    event.preventDefault();
+    const input = event.target.elements[0];
+    const site = input.value.trim();
+    if (!site) return;
+    const answer = await rule(site, "ask");
+    if (answer && !answer.problem) input.value = "";
+  };
+  return [h("h3", {}, t("webRules")), h("ul", { class: "rows" },
+    h("li", { key: "web-others" }, h("div", { class: "row-text" }, t("webOthers")),
+      pick(t("webOthers"), choices, child.webOthers, value => rule(null, value), { "data-key": "web-others" })),
+    (child.webRules ?? []).map(each => h("li", { key: `rule ${each.site}` },
+      h("div", { class: "row-text" }, h("bdi", {}, each.site)),
+      pick(each.site, [...choices, ["", t("webNoRule")]], each.access, value => rule(each.site, value || null),
+        { "data-key": `rule ${each.site}` })))),
+  h("form", { class: "row-form", onsubmit: add, key: "site-form" },
+    h("input", { name: "site", "aria-label": t("webNewSite"), placeholder: t("webNewSite"), autocomplete: "off", maxlength: 253 }),
+    h("button", { type: "submit", class: "text" }, t("add")))];
+}
+
+/** How the child's apps treat sensitive pictures. */
+function safety(device, child) {
+  const choices = ["off", "simple", "descriptive"].map(each => [each, t(`safety_${each}`)]);
+  return [h("h3", {}, t("pictures")), h("ul", { class: "rows" },
+    h("li", { key: "safety" }, h("div", { class: "row-text" }, t("safety")),
+      pick(t("safety"), choices, child.safety, setting => onDevice(
+        device.key, { safety: { child: child.person, setting } }), { "data-key": "safety" })))];
 }
 
 /** The use of the web, as far as guardians chose to read it. */
