@@ -156,4 +156,24 @@ import Testing
     world.request(5, 901, .command(ID128(high: 9, low: 901), .noteAge(World.emily, forged)))
     #expect(reports(world) == count && listed(world) == Self.all)
   }
+
+  @Test(
+    "D13, X2: kill -9 of the child's device or of the relay at each step loses no app",
+    arguments: 0..<3, [true, false])
+  func kills(step: Int, isDevice: Bool) {
+    var world = World()
+    func kill(_ number: Int) { if number == step { world.kill(isDevice: isDevice) } }
+    kill(0)
+    world.manifests[World.app]?.ageRating = .sixteen
+    world.restoreChild(3, 3)
+    kill(1)
+    world.connect(3)
+    kill(2)
+    world.wait(.minutes(1))
+    let expected = [
+      "3 example.landmarks 16", "4 example.landmarks 9", "3 example.other 0", "4 example.other 0",
+    ]
+    #expect(listed(world) == expected && listed(world, by: 2) == expected)
+    #expect(reports(world) == 3)
+  }
 }

@@ -133,17 +133,7 @@ import Testing
     arguments: 0..<4, [true, false])
   func kills(step: Int, isDevice: Bool) {
     var world = Self.world()
-    func kill(_ number: Int) {
-      guard number == step else { return }
-      if isDevice {
-        world.disconnect(3)
-        world.restoreChild(3, 3)
-        world.connect(3)
-      } else {
-        world.restartRelay()
-      }
-      world.wait(.minutes(1))
-    }
+    func kill(_ number: Int) { if number == step { world.kill(isDevice: isDevice) } }
     kill(0)
     let question = Self.question()
     world.ask(question)

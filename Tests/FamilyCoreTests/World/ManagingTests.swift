@@ -173,15 +173,15 @@ import Testing
 }
 
 extension World {
-  /// The app on device 3 replaces the settings of its store.
+  /// The app on a device replaces the settings of its store.
   ///
   /// - Returns: The device's answer; `nil` without one.
-  fileprivate mutating func manage(_ settings: ManagedSettings, store: String = "default")
-    -> Problem??
-  {
-    seen[3] = []
-    child(3, .app(Self.app, .manage(store, settings)))
-    for case .app(Self.app, .managed(store, let problem)) in take(3) { return .some(problem) }
+  mutating func manage(
+    _ settings: ManagedSettings, store: String = "default", on id: UInt32 = 3
+  ) -> Problem?? {
+    seen[id] = []
+    child(id, .app(Self.app, .manage(store, settings)))
+    for case .app(Self.app, .managed(store, let problem)) in take(id) { return .some(problem) }
     return nil
   }
 }

@@ -57,6 +57,18 @@ extension World {
     answerPrompt(.passcode(typed, choice: choice), on: id)
   }
 
+  /// Kills the child's device 3, or else the relay, and waits for the recovery.
+  mutating func kill(isDevice: Bool) {
+    if isDevice {
+      disconnect(3)
+      restoreChild(3, 3)
+      connect(3)
+    } else {
+      restartRelay()
+    }
+    wait(.minutes(1))
+  }
+
   /// The id of the next command of modified software.
   var nextForged: CommandID {
     ID128(high: UInt64(machines.now.milliseconds) << 16 | 10, low: lastForged + 1)
