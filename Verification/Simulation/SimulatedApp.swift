@@ -196,7 +196,10 @@ extension World {
     }
     var moments: [(position: UInt64?, name: String, number: UInt64, ActivityMoment)] = []
     var isAuthorized = false
-    for effect in app.machine.step(input) {
+    let effects = app.machine.step(input)
+    // An authorization that is in force again makes the device repeat the moments of present intervals.
+    if app.machine.authorization != .approved { app.handledMoments = [:] }
+    for effect in effects {
       guard survives(app, index, number) else { return }
       switch effect {
       case .persist(let changes):

@@ -7,7 +7,8 @@ open class DeviceActivityMonitor {
   /// Creates a monitor.
   public init() {}
 
-  /// An interval has started. The method may be called again after the device has lost its store.
+  /// An interval has started. The method may be called again after the device has lost its store, and
+  /// after an authorization that had ended is in force again.
   open func intervalDidStart(for activity: DeviceActivityName) {}
   /// An interval has ended. After an interval that passed while the device was off, the method may be called
   /// without a start.
