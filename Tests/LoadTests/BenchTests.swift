@@ -50,6 +50,18 @@ private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
   }
 
   @Test(
+    "O8: after kill -9 all devices attach again without a failed handshake",
+    .timeLimit(.minutes(10)))
+  func herd() async throws {
+    let (code, output) = try await run([
+      "herd", "--devices", "400", "--connections", "20", "--events", "5",
+    ])
+    #expect(code == 0)
+    let attached = output.split(separator: "\n").filter { $0.contains("400 devices attached") }
+    #expect(attached.count == 2 && output.contains("kill -9: relay ready after"))
+  }
+
+  @Test(
     "O6: bench backup measures approvals beside backups of the relay", .timeLimit(.minutes(10)))
   func backup() async throws {
     let (code, output) = try await run([

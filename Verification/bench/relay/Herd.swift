@@ -43,17 +43,23 @@ struct Herd: AsyncParsableCommand {
       families: devices, to: folder.appendingPathComponent("relay.sqlite"))
     relay = try MeasuredRelay(folder, isPlain: false)
     let herd = try HerdConnections(keys, relay.address, devices: devices, window: window)
-    report(try herd.attachAll(), relay, "first start")
+    var failed = report(try herd.attachAll(), relay, "first start")
     relay.process.kill()
     let killed = MonotonicInstant.now
     relay = try MeasuredRelay(folder, isPlain: false)
     let ready = (MonotonicInstant.now - killed).seconds
     print(String(format: "kill -9: relay ready after %.2f s", ready))
-    report(try herd.attachAll(), relay, "after kill -9")
+    failed += report(try herd.attachAll(), relay, "after kill -9")
     relay.process.stop()
+    if failed > 0 { throw ExitCode.failure }
   }
 
-  private func report(_ result: HerdConnections.Result, _ relay: MeasuredRelay, _ title: String) {
+  /// Prints the figures of an attachment of all devices.
+  ///
+  /// - Returns: The number of failed handshakes.
+  private func report(
+    _ result: HerdConnections.Result, _ relay: MeasuredRelay, _ title: String
+  ) -> Int {
     let pings = result.pings.sorted()
     let figures = String(
       format: """
@@ -64,5 +70,6 @@ struct Herd: AsyncParsableCommand {
       relay.process.cpuSeconds, Double(relay.process.anonymousBytes) / 1e6, pings.count,
       (pings.quantile(0.5) ?? 0) * 1e3, (pings.quantile(0.99) ?? 0) * 1e3, (pings.last ?? 0) * 1e3)
     print("\(title): \(figures)")
+    return result.failedHandshakes
   }
 }
