@@ -7,13 +7,13 @@ import Synchronization
 struct KnownWeb {
   var sites: [Site: SiteAccess] = [:]
   var isRestricted: Bool?
-  var isConsentWithdrawn = false
+  var isClosed = false
 
   init() {}
   init(_ machine: AppMachine) {
     sites = machine.visibleSites
     isRestricted = machine.isWebRestricted
-    isConsentWithdrawn = machine.isConsentWithdrawn
+    isClosed = machine.isConsentWithdrawn
   }
 }
 
@@ -26,7 +26,7 @@ extension AppSession {
   }
 
   /// Whether every site is blocked, because a guardian withdrew the consent to the app.
-  package nonisolated var isConsentWithdrawn: Bool { web.withLock { $0.isConsentWithdrawn } }
+  package nonisolated var isWebClosed: Bool { web.withLock { $0.isClosed } }
 
   /// Whether guardians' rules restrict the web; `nil` before the device's first answer.
   package nonisolated var isWebRestricted: Bool? { web.withLock { $0.isRestricted } }

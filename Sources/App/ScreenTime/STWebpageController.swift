@@ -131,7 +131,7 @@ public final class STWebpageController: Sendable {
   public var hasAnswer: Bool {
     let page = page
     guard page.site != nil, access(to: page) == nil else { return true }
-    return (try? AppSession.current())?.isConsentWithdrawn ?? false
+    return (try? AppSession.current())?.isWebClosed ?? false
   }
 
   private func access(to page: WebPage) -> WebAccess? {
