@@ -123,9 +123,10 @@ public final class STWebpageController: Sendable {
   /// An addition to Apple's API.
   public var canAsk: Bool { access(to: page) == .ask }
 
-  /// Whether the device has answered about the page's site. The page is blocked until then, and the app
-  /// can check it again later. `true` for an address without a site, and while a guardian's consent to
-  /// the app is withdrawn.
+  /// Whether the device has answered about the page's site. The page is blocked until then.
+  ///
+  /// The app can check the page again later. The value is `true` for an address without a site, and while a
+  /// guardian's consent to the app is withdrawn.
   ///
   /// An addition to Apple's API.
   public var hasAnswer: Bool {

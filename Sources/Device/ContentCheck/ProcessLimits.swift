@@ -1,0 +1,22 @@
+/// The times that a process for pictures has.
+public struct ProcessLimits: Sendable {
+  /// The time from the start of the process until it has confined itself.
+  public var start: Duration
+  /// The time for one picture.
+  public var picture: Duration
+  /// The time between two starts. Pictures wait meanwhile.
+  public var interval: Duration
+
+  /// Creates limits.
+  public init(start: Duration, picture: Duration, interval: Duration) {
+    self.start = start
+    self.picture = picture
+    self.interval = interval
+  }
+}
+
+/// A process for pictures that cannot be started, that cannot confine itself, or that did not answer.
+public struct ProcessFailure: Error, CustomStringConvertible {
+  /// The program and the reason in one sentence.
+  public let description: String
+}
