@@ -51,6 +51,15 @@ private struct Model {
   private static let blue = picture(
     "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAGklEQVR42mNkYPjPQApgYiARjGoY1TB0NAAAPjABHx"
       + "w3M2AAAAAASUVORK5CYII=")
+  /// PNG pictures that viewers show in different ways: one with a gamma of 5, one with a transparent colour.
+  private static let ambiguous = [
+    picture(
+      "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAABGdBTUEAB6EgAhjbqAAAABFJREFUeNpjVGDADpgYhpQEAB/oADCr"
+        + "tsC7AAAAAElFTkSuQmCC"),
+    picture(
+      "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAAnRSTlMABQb5ObcAAAAMSURBVHjaY2CgDgAAAEgAARBF79IAAAAASUVO"
+        + "RK5CYII="),
+  ]
   /// A valid head, and no pixels.
   private static let broken = Avatar(mediaType: "image/png", bytes: Array(red.bytes.prefix(50)))
 
@@ -75,7 +84,9 @@ private struct Model {
     #expect(try await classifier.start().isConfined)
     #expect(await classifier.classify(Self.red) == .sensitive)
     #expect(await classifier.classify(Self.blue) == .clean)
-    #expect(await classifier.classify(Self.broken) == .unknown)
+    for picture in Self.ambiguous + [Self.broken] {
+      #expect(await classifier.classify(picture) == .unknown)
+    }
     // The drawings are nearly white, so their mean red is large. No format reads another's bytes.
     let drawings = [
       "image/jpeg": Drawing.jpeg, "image/gif": Drawing.gif, "image/webp": Drawing.webp,
@@ -103,6 +114,31 @@ private struct Model {
     #expect(await client.verdict(on: Self.blue) == .clean)
     worker.end()
     await client.stop()
+  }
+
+  @Test(
+    "S2: a program that sends more than one message for a picture gives no verdict on the next one")
+  func surplus() async throws {
+    let folder = try Folder()
+    let program = folder.url.appendingPathComponent("twice")
+    let script = """
+      #!/usr/bin/python3
+      import socket
+      channel = socket.socket(fileno=0)
+      channel.send(bytes([1, 0, 0]))
+      while channel.recv(1):
+          channel.send(bytes([0]))
+          channel.send(bytes([0]))
+      """
+    try Data(script.utf8).write(to: program)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o700], ofItemAtPath: program.path)
+    let classifier = ClassifierProgram(program: program)
+    #expect(await classifier.classify(Self.red) == .clean)
+    // The second message has arrived, or arrives as the reply to the next picture at the latest.
+    try await Task.sleep(for: .seconds(1))
+    #expect(await classifier.classify(Self.red) == .unknown)
+    await classifier.stop()
   }
 
   @Test("S2: without its program a classifier has no verdict") func missing() async throws {

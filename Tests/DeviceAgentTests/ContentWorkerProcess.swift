@@ -18,4 +18,18 @@ extension Process {
     try #require(text == "ready\n")
     return process
   }
+
+  /// Stops all threads of the process, which continues after SIGCONT. The signal itself takes effect later.
+  func stopThreads() async throws {
+    kill(processIdentifier, SIGSTOP)
+    let tasks = "/proc/\(processIdentifier)/task"
+    func isStopped() -> Bool {
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+      return threads.allSatisfy { thread in
+        let stat = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
+        return stat?.contains(") T ") ?? false
+      }
+    }
+    while !isStopped() { try await Task.sleep(for: .milliseconds(1)) }
+  }
 }

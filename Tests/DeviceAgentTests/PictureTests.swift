@@ -80,7 +80,7 @@ import Testing
       return false
     }
     #expect(try await decides(1_000))
-    end(process, SIGSTOP)
+    try await process.stopThreads()
     #expect(try await check(app, 2, picture(2)) == .failed(.noVerdict))
     end(process, SIGCONT)
     #expect(try await decides(2_000))

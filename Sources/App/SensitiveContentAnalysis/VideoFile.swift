@@ -91,7 +91,8 @@ final class VideoFile: Sendable {
   private func start() async throws {
     try await onQueue { [self] in
       let limits = ProcessLimits(
-        start: Limits.videoFrameTimeout, picture: Limits.videoFrameTimeout, interval: .zero)
+        start: Limits.videoFrameTimeout, picture: Limits.videoFrameTimeout, interval: .zero,
+        wait: .zero)
       guard let decoder = try? DecoderProcess(program: program, limits: limits)
       else { throw Problem.noVideoDecoder }
       let isCancelled = state.withLock { state in

@@ -15,7 +15,7 @@ extension PictureProcess<ContentVerdict> {
       program: program,
       limits: ProcessLimits(
         start: ContentLimits.classifierStart, picture: ContentLimits.decoderTimeout,
-        interval: ContentLimits.classifierInterval))
+        interval: ContentLimits.classifierInterval, wait: ContentLimits.timeout))
   }
 }
 

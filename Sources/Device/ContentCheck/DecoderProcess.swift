@@ -35,8 +35,9 @@ package struct DecoderProcess: Sendable {
     guard let greeting = DecoderGreeting(bytes), greeting.isConfined else {
       picture_end(process)
       close(sockets[0])
+      let failure = bytes.isEmpty ? "ended, or did not start in time" : "cannot confine itself"
       throw ProcessFailure(
-        description: "\(program.path) cannot confine itself. Run it with --check for the reason.")
+        description: "\(program.path) \(failure). Run it with --check for the reason.")
     }
     picture_timeout(sockets[0], Self.milliseconds(limits.picture))
     self.process = process
@@ -46,6 +47,12 @@ package struct DecoderProcess: Sendable {
 
   private static func milliseconds(_ time: Duration) -> Int32 {
     Int32(clamping: Nanoseconds(time).milliseconds)
+  }
+
+  /// Whether the process has sent a message without a picture, which would be the reply to the next one.
+  var hasSurplus: Bool {
+    var byte: UInt8 = 0
+    return recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) >= 0
   }
 
   /// Sends a picture; returns whether the process received it.

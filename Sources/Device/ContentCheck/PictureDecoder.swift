@@ -14,6 +14,7 @@ extension PictureProcess<DecoderReply> {
     self.init(
       program: program,
       limits: ProcessLimits(
-        start: timeout, picture: timeout, interval: ContentLimits.decoderInterval))
+        start: timeout, picture: timeout, interval: ContentLimits.decoderInterval,
+        wait: max(timeout, ContentLimits.timeout)))
   }
 }

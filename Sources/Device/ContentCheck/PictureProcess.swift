@@ -25,6 +25,7 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
   /// The process reads pictures one after the other.
   private let queue = DispatchQueue(label: "pictures")
   private let state = Mutex(State())
+  private let isStopping = Atomic(false)
 
   /// Creates a process that is not yet running.
   ///
@@ -45,8 +46,12 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
     try await onQueue { state throws(ProcessFailure) in try self.running(&state).greeting }
   }
 
-  /// Ends the process.
-  public func stop() async { try? await onQueue { Self.end(&$0) } }
+  /// Ends the process. Waiting pictures have no reply.
+  public func stop() async {
+    isStopping.store(true, ordering: .relaxed)
+    try? await onQueue { Self.end(&$0) }
+    isStopping.store(false, ordering: .relaxed)
+  }
 
   /// The number of the running process, for tests.
   package var process: Int32? { state.withLock { $0.running?.process } }
@@ -56,9 +61,13 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
   /// - Returns: `nil` if the process cannot be started, ended or did not answer in time.
   public func reply(to picture: Avatar) async -> Reply? {
     guard let format = Self.format(of: picture) else { return .undecodable }
+    let end = MonotonicInstant.now + Nanoseconds(limits.wait)
     return try? await onQueue { state throws(ProcessFailure) in
+      guard MonotonicInstant.now <= end, !self.isStopping.load(ordering: .relaxed) else {
+        throw ProcessFailure(description: "Too many pictures wait for \(self.program.path).")
+      }
       let running = try self.running(&state)
-      let isSent = running.send(picture.bytes, format)
+      let isSent = !running.hasSurplus && running.send(picture.bytes, format)
       let bytes = isSent ? running.message(atMost: Reply.maximumBytes) : []
       guard let reply = Reply(bytes) else {
         Self.end(&state)

@@ -6,12 +6,15 @@ public struct ProcessLimits: Sendable {
   public var picture: Duration
   /// The time between two starts. Pictures wait meanwhile.
   public var interval: Duration
+  /// The time that a picture waits for earlier ones. Afterwards it has no reply.
+  public var wait: Duration
 
   /// Creates limits.
-  public init(start: Duration, picture: Duration, interval: Duration) {
+  public init(start: Duration, picture: Duration, interval: Duration, wait: Duration) {
     self.start = start
     self.picture = picture
     self.interval = interval
+    self.wait = wait
   }
 }
 

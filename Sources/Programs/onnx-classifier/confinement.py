@@ -5,6 +5,7 @@ import errno
 import mmap
 import os
 import resource
+import signal
 import socket
 
 LIBC = ctypes.CDLL(None)
@@ -58,7 +59,9 @@ def confine():
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_AS, MEMORY),
     ):
-        resource.setrlimit(kind, (value, value))
+        most = resource.getrlimit(kind)[1]
+        lowest = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(kind, (lowest, lowest))
     has_namespaces = LIBC.unshare(NAMESPACES) == 0
     has_landlock = deny_files()
     filter_calls()
@@ -118,18 +121,22 @@ def check():
 
 
 def denies(action, attempt):
+    """Whether the kernel denies the attempt to a confined child. Python itself ends with no such number."""
+    denied, unchecked = 13, 14
     child = os.fork()
     if child == 0:
         try:
             confine()
-        except (Failure, OSError):
-            os._exit(2)
+        except BaseException:
+            os._exit(unchecked)
         try:
             attempt()
         except OSError:
-            os._exit(1)
+            os._exit(denied)
+        except BaseException:
+            os._exit(unchecked)
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    is_denied = status == 1 or status < 0
+    is_denied = status in (denied, -signal.SIGSYS)
     print(f"{action}: {'denied' if is_denied else 'PERMITTED' if status == 0 else 'not checked'}")
     return is_denied

@@ -4,11 +4,14 @@ import io
 
 import numpy
 import onnxruntime
-from PIL import Image, ImageOps
+from PIL import Image, ImageCms, ImageOps
 
 CLEAN, SENSITIVE, UNKNOWN = range(3)
 # Pillow changes the brightness of others, such as grey with 16 bits, so that a picture can hide.
 MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "CMYK"}
+SRGB = ImageCms.createProfile("sRGB")
+# The gamma of sRGB in a PNG picture. Viewers show other pictures brighter or darker than their values.
+GAMMA = 0.45455
 # The pixels and bytes of a picture, as devices limit them.
 PIXELS, BYTES = 1024 * 1024, 65536
 
@@ -43,7 +46,10 @@ class Model:
         self.settings = settings
         self.mean = numpy.array(settings.mean, numpy.float32)
         self.deviation = numpy.array(settings.deviation, numpy.float32)
-        classes = self.values(Image.new("RGB", (self.width, self.height))).size
+        try:
+            classes = self.values(Image.new("RGB", (self.width, self.height))).size
+        except Exception as error:
+            raise Failure(f"{path} does not classify one picture: {error}") from None
         if max(settings.sensitive) >= classes:
             raise Failure(f"{path} has {classes} classes; --sensitive names class {max(settings.sensitive)}.")
 
@@ -57,22 +63,24 @@ class Model:
             return UNKNOWN
         if not numpy.isfinite(scores).all():
             return UNKNOWN
-        return SENSITIVE if max(scores) >= self.settings.threshold else CLEAN
+        return CLEAN if max(scores) < self.settings.threshold else SENSITIVE
 
     def copies(self, picture, format):
-        """The whole picture in the model's size. A transparent one is copied over white and over black."""
+        """The whole picture in the model's size, in each form in which viewers may show it."""
         image = Image.open(io.BytesIO(picture), formats=[format])
         if image.width * image.height > PIXELS or image.mode not in MODES:
             raise ValueError
+        image.load()
+        if format == "PNG":
+            reject_ambiguous(image, picture)
         image = ImageOps.exif_transpose(image)
-        if image.has_transparency_data:
-            image = image.convert("RGBA")
-            backgrounds = [Image.new("RGBA", image.size, color) for color in ("white", "black")]
-            opaque = [Image.alpha_composite(background, image) for background in backgrounds]
-        else:
-            opaque = [image]
+        forms = [image]
+        if profile := image.info.get("icc_profile"):
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            forms.append(ImageCms.profileToProfile(without_alpha(image), source, SRGB, outputMode="RGB"))
+        copies = [copy for form in forms for copy in opaque(form)]
         size = (self.width, self.height)
-        return [copy.convert("RGB").resize(size, Image.Resampling.BILINEAR) for copy in opaque]
+        return [copy.convert("RGB").resize(size, Image.Resampling.BILINEAR) for copy in copies]
 
     def values(self, copy):
         """The model's values for its classes."""
@@ -94,3 +102,28 @@ class Model:
         elif self.settings.activation == "sigmoid":
             values = 1 / (1 + numpy.exp(-values))
         return values[self.settings.sensitive].sum()
+
+
+def reject_ambiguous(image, picture):
+    """Refuses a PNG picture whose brightness or transparency depends on the viewer."""
+    if abs(image.info.get("gamma", GAMMA) - GAMMA) > 0.01 or b"cICP" in picture:
+        raise ValueError
+    # Viewers scale a transparent colour in another way than Pillow.
+    if image.mode != "P" and "transparency" in image.info:
+        raise ValueError
+
+
+def opaque(image):
+    """A transparent picture over white, over black and without its transparency; any other one as it is."""
+    if not image.has_transparency_data:
+        return [image]
+    alpha = image.convert("RGBA")
+    backgrounds = [Image.new("RGBA", image.size, color) for color in ("white", "black")]
+    return [Image.alpha_composite(background, alpha) for background in backgrounds] + [without_alpha(image)]
+
+
+def without_alpha(image):
+    """The picture in a mode without transparency. A picture for print keeps its four inks."""
+    if image.mode == "CMYK":
+        return image
+    return image.convert("RGBA").convert("RGB") if image.has_transparency_data else image.convert("RGB")
