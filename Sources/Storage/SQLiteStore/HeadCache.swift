@@ -50,15 +50,21 @@ package struct HeadCache {
   ///
   /// - Throws: `damaged` if the stored head is impossible, or absent for a family that has a mark.
   mutating func find(_ family: UInt64, _ db: Database) throws -> Head {
+    let head = try findLoaded(family, db)
+    guard try head.seq > 0 || !Self.hasMark(family, db) else {
+      throw StoreError.damaged("the head of family \(family)")
+    }
+    return head
+  }
+
+  /// The head of a family whose events were loaded before, so that ``find(_:_:)`` has checked the marks.
+  ///
+  /// - Throws: `damaged` if the stored head is impossible.
+  mutating func findLoaded(_ family: UInt64, _ db: Database) throws -> Head {
     if let cached = heads[family] { return cached }
     let query = try RawStatement(db, "SELECT row, seq, sum FROM head WHERE family = ?")
     query.bind(1, family.signed)
-    guard try query.next() else {
-      guard try !Self.hasMark(family, db) else {
-        throw StoreError.damaged("the head of family \(family)")
-      }
-      return Head(row: 0, seq: 0)
-    }
+    guard try query.next() else { return Head(row: 0, seq: 0) }
     defer { query.reset() }
     let head = Head(row: query.integer(0), seq: query.number(1))
     // Each event has its own row, so a family has at most as many events as rows.

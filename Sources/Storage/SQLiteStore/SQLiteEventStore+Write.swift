@@ -22,7 +22,7 @@ extension SQLiteEventStore {
     var row = last
     for event in events {
       let family = event.family.rawValue
-      let head = try heads.find(family, db)
+      let head = try heads.findLoaded(family, db)
       guard event.seq == head.seq &+ 1 else { throw StoreError.conflict }
       row += 1
       insert.bind(1, family.signed)
