@@ -90,10 +90,8 @@ final class VideoFile: Sendable {
 
   private func start() async throws {
     try await onQueue { [self] in
-      let limits = ProcessLimits(
-        start: Limits.videoFrameTimeout, picture: Limits.videoFrameTimeout, interval: .zero,
-        wait: .zero)
-      guard let decoder = try? DecoderProcess(program: program, limits: limits)
+      let timeout = Limits.videoFrameTimeout
+      guard let decoder = try? DecoderProcess(program: program, start: timeout, timeout: timeout)
       else { throw Problem.noVideoDecoder }
       let isCancelled = state.withLock { state in
         state.decoder = decoder

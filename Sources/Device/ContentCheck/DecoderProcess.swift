@@ -17,10 +17,15 @@ package struct DecoderProcess: Sendable {
 
   /// Starts the process, and waits until it has confined itself.
   ///
+  /// - Parameters:
+  ///   - start: The time for the start.
+  ///   - timeout: The time for each message after the start.
   /// - Throws: ``ProcessFailure``.
-  package init(program: URL, limits: ProcessLimits) throws(ProcessFailure) {
+  package init(
+    program: URL, start: Duration, timeout: Duration
+  ) throws(ProcessFailure) {
     var sockets: [Int32] = [-1, -1]
-    guard picture_sockets(&sockets, Self.milliseconds(limits.start)) == 0 else {
+    guard picture_sockets(&sockets, Self.milliseconds(start)) == 0 else {
       throw ProcessFailure(description: "Cannot create a socket for \(program.path).")
     }
     var process = pid_t()
@@ -39,7 +44,7 @@ package struct DecoderProcess: Sendable {
       throw ProcessFailure(
         description: "\(program.path) \(failure). Run it with --check for the reason.")
     }
-    picture_timeout(sockets[0], Self.milliseconds(limits.picture))
+    picture_timeout(sockets[0], Self.milliseconds(timeout))
     self.process = process
     self.greeting = greeting
     socket = sockets[0]

@@ -107,7 +107,8 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
     let next = state.lastStart + Nanoseconds(limits.interval)
     if next > .now { usleep(UInt32((next - .now).count / 1_000)) }
     state.lastStart = .now
-    let running = try DecoderProcess(program: program, limits: limits)
+    let running = try DecoderProcess(
+      program: program, start: limits.start, timeout: limits.picture)
     state.running = running
     return running
   }

@@ -20,8 +20,6 @@ import model  # noqa: E402
 
 # The formats of Sources/Device/CPictureExchange, by number.
 FORMATS = ["PNG", "JPEG", "GIF", "WEBP"]
-# A picture of each format.
-SAMPLES = {}
 
 
 def number(text):
@@ -61,7 +59,7 @@ def parse(arguments):
     parser.add_argument("--channels", choices=["RGB", "BGR"], default="RGB", help="the order of the channels")
     parser.add_argument("--activation", choices=["none", "softmax", "sigmoid"], default="none",
                         help="makes probabilities of the model's values")
-    parser.add_argument("--sensitive", type=lambda text: [int(number) for number in text.split(",")], default=[1],
+    parser.add_argument("--sensitive", type=lambda text: [int(part) for part in text.split(",")], default=[1],
                         help="the numbers of the sensitive classes, from 0; their probabilities are added")
     parser.add_argument("--threshold", type=number, default=0.5, help="the least sum of a sensitive picture")
     settings = parser.parse_args(arguments)
@@ -115,8 +113,8 @@ def verdict(classifier, number, picture):
     return classifier.verdict(picture, FORMATS[number]) if is_readable else model.UNKNOWN
 
 
-def check(classifier):
-    """Prints what the kernel denies, and the time of a picture in a confined child."""
+def check(classifier, picture):
+    """Prints what the kernel denies, and the time of a JPEG picture in a confined child."""
     is_confined = confinement.check()
     reader, writer = os.pipe()
     child = os.fork()
@@ -124,7 +122,7 @@ def check(classifier):
         os.dup2(writer, 1)
         try:
             confinement.confine()
-            os.write(1, str(median_time(classifier)).encode())
+            os.write(1, str(median_time(classifier, picture)).encode())
             os._exit(0)
         except BaseException:
             os._exit(1)
@@ -137,8 +135,8 @@ def check(classifier):
     return 0 if is_confined else 1
 
 
-def median_time(classifier):
-    picture, times = SAMPLES["JPEG"], []
+def median_time(classifier, picture):
+    times = []
     for _ in range(20):
         start = time.perf_counter()
         if classifier.verdict(picture, "JPEG") == model.UNKNOWN:
@@ -155,12 +153,12 @@ def main():
         print(failure, file=sys.stderr)
         return 64
     # Everything is loaded before the first picture of a stranger.
-    SAMPLES.update({format: encoded(format) for format in FORMATS})
-    for format, picture in SAMPLES.items():
+    samples = {format: encoded(format) for format in FORMATS}
+    for format, picture in samples.items():
         if classifier.verdict(picture, format) == model.UNKNOWN:
             print(f"{settings.model} has no finite value for a {format} picture.", file=sys.stderr)
             return 64
-    return check(classifier) if settings.check else serve(classifier)
+    return check(classifier, samples["JPEG"]) if settings.check else serve(classifier)
 
 
 if __name__ == "__main__":
