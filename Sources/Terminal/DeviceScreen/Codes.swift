@@ -7,7 +7,19 @@ import Wording
 
 // The names of values in documents and acts.
 
-extension Handle.Kind {
+/// A value that acts name.
+protocol Coded: CaseIterable {
+  var code: String { get }
+}
+
+extension Coded {
+  init?(code: String) {
+    guard let value = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = value
+  }
+}
+
+extension Handle.Kind: Coded {
   var code: String {
     switch self {
     case .phoneNumber: "phone"
@@ -17,14 +29,9 @@ extension Handle.Kind {
     case .authorization: "authorization"
     }
   }
-
-  init?(code: String) {
-    guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
-    self = kind
-  }
 }
 
-extension AgeSharing {
+extension AgeSharing: Coded {
   var code: String {
     switch self {
     case .always: "always"
@@ -32,14 +39,9 @@ extension AgeSharing {
     case .never: "never"
     }
   }
-
-  init?(code: String) {
-    guard let sharing = Self.allCases.first(where: { $0.code == code }) else { return nil }
-    self = sharing
-  }
 }
 
-extension WebAccess {
+extension WebAccess: Coded {
   var code: String {
     switch self {
     case .allow: "allow"
@@ -47,25 +49,15 @@ extension WebAccess {
     case .ask: "ask"
     }
   }
-
-  init?(code: String) {
-    guard let access = Self.allCases.first(where: { $0.code == code }) else { return nil }
-    self = access
-  }
 }
 
-extension CommunicationSafety {
+extension CommunicationSafety: Coded {
   var code: String {
     switch self {
     case .off: "off"
     case .simple: "simple"
     case .descriptive: "descriptive"
     }
-  }
-
-  init?(code: String) {
-    guard let setting = Self.allCases.first(where: { $0.code == code }) else { return nil }
-    self = setting
   }
 }
 
