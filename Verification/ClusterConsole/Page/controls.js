@@ -39,18 +39,22 @@ export function toggle(label, isOn, onPress, props = {}) {
   }, h("span", {}, label), h("i", { "aria-hidden": "true" }));
 }
 
-/** A form of one line. It is emptied when its text has been accepted. */
+/** Passes on the text of a form's first field, which is emptied when the text has been accepted. */
+export function submitting(onText) {
+  return async event => {
+    event.preventDefault();
+    const input = event.target.elements[0];
+    const text = input.value.trim();
+    if (!text) return;
+    const answer = await onText(text);
+    if (answer && !answer.problem && input.value.trim() === text) input.value = "";
+  };
+}
+
+/** A form of one line. */
 export function oneLineForm(label, onText, props = {}) {
   return h("form", {
-    class: "message-form", key: props.key, autocomplete: "off",
-    onsubmit: async event => {
-      event.preventDefault();
-      const input = event.target.elements[0];
-      const text = input.value.trim();
-      if (!text) return;
-      const answer = await onText(text);
-      if (answer && !answer.problem && input.value.trim() === text) input.value = "";
-    },
+    class: "message-form", key: props.key, autocomplete: "off", onsubmit: submitting(onText),
   }, h("input", {
     "aria-label": label, placeholder: label, autocomplete: "off", maxlength: 400, dir: "auto",
   }), h("button", { "aria-label": props.sendLabel, type: "submit" }, icon("send")));

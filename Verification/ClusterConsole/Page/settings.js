@@ -1,7 +1,7 @@
 // Settings that a guardian may change for a child: contacts, limits, age sharing, sites, pictures and the passcode.
 
 import { onDevice, onPhone } from "./actions.js";
-import { button, pick, toggle } from "./controls.js";
+import { button, pick, submitting, toggle } from "./controls.js";
 import { h } from "./dom.js";
 import { whyButton } from "./explain.js";
 import { appIcon, avatar, childAvatar, icon } from "./icons.js";
@@ -51,17 +51,17 @@ function contactRow(device, child, known) {
 }
 
 function contactForm(device, child) {
-  const add = async event => {
-    event.preventDefault();
-    const { handle } = event.target.elements;
-    const text = handle.value.trim();
-    if (!text) return;
+  const add = text => {
     const handleKind = text.includes("@") ? "email" : /^\+?[\d ()-]+$/.test(text) ? "phone" : "custom";
-    const answer = await onDevice(device.key, { contact: { child: child.person, handle: text, handleKind, known: true } });
-    if (answer && !answer.problem) handle.value = "";
+    return onDevice(device.key, { contact: { child: child.person, handle: text, handleKind, known: true } });
   };
-  return h("form", { class: "row-form", onsubmit: add, key: "contact-form" },
-    h("input", { name: "handle", "aria-label": t("newContact"), placeholder: t("newContact"), autocomplete: "off", maxlength: 200 }),
+  return rowForm("handle", t("newContact"), add, { key: "contact-form", maxlength: 200 });
+}
+
+/** A form of one row that adds something. */
+function rowForm(name, label, onText, { key, maxlength }) {
+  return h("form", { class: "row-form", onsubmit: submitting(onText), key },
+    h("input", { name, "aria-label": label, placeholder: label, autocomplete: "off", maxlength }),
     h("button", { type: "submit", class: "text" }, t("add")));
 }
 
@@ -82,14 +82,6 @@ function ages(device, child) {
 function webRules(device, child) {
   const rule = (site, access) => onDevice(device.key, { webRule: { child: child.person, site, access } });
   const choices = ["allow", "ask", "block"].map(each => [each, t(`web_${each}`)]);
-  const add = async event => {
-    event.preventDefault();
-    const input = event.target.elements[0];
-    const site = input.value.trim();
-    if (!site) return;
-    const answer = await rule(site, "ask");
-    if (answer && !answer.problem) input.value = "";
-  };
   return [h("h3", {}, t("webRules")), h("ul", { class: "rows" },
     h("li", { key: "web-others" }, h("div", { class: "row-text" }, t("webOthers")),
       pick(t("webOthers"), choices, child.webOthers, value => rule(null, value), { "data-key": "web-others" })),
@@ -97,9 +89,7 @@ function webRules(device, child) {
       h("div", { class: "row-text" }, h("bdi", {}, each.site)),
       pick(each.site, [...choices, ["", t("webNoRule")]], each.access, value => rule(each.site, value || null),
         { "data-key": `rule ${each.site}` })))),
-  h("form", { class: "row-form", onsubmit: add, key: "site-form" },
-    h("input", { name: "site", "aria-label": t("webNewSite"), placeholder: t("webNewSite"), autocomplete: "off", maxlength: 253 }),
-    h("button", { type: "submit", class: "text" }, t("add")))];
+  rowForm("site", t("webNewSite"), site => rule(site, "ask"), { key: "site-form", maxlength: 253 })];
 }
 
 /** How the child's apps treat sensitive pictures. */
