@@ -100,7 +100,7 @@ public final class SCSensitivityAnalyzer: Sendable {
   }
 
   /// The picture with the media type of its bytes.
-  private static func picture(_ image: Data) throws -> Avatar {
+  static func picture(_ image: Data) throws -> Avatar {
     do throws(Problem) {
       guard image.count <= Limits.avatarBytes else { throw .imageTooLarge }
       let bytes = [UInt8](image)

@@ -362,7 +362,7 @@ extension Problem {
       "The file is no supported video, it is damaged, or its decoder ended or was too slow.",
       "Treat the video as sensitive. Convert it to H.264 in MP4, or to VP9 in WebM."),
     ProblemEntry(
-      465, "there is no decoder of videos",
+      465, "there is no decoder of pictures and videos",
       "The device's programs lack content-decoder, or the app may not start it.",
       "Treat the video as sensitive. Install content-decoder beside child-agent."),
     ProblemEntry(

@@ -1,4 +1,5 @@
 import CPictureExchange
+package import FamilyModel
 package import Foundation
 package import PerceptualHash
 import ZeroMQ
@@ -65,6 +66,13 @@ package struct DecoderProcess: Sendable {
     picture_send(socket, picture, picture.count, Int32(format.rawValue)) == 0
   }
 
+  /// Sends a picture that the process blurs; returns whether the process received it.
+  package func send(blurring picture: Avatar) -> Bool {
+    guard let format = picture_format(mediaType: picture.mediaType) else { return false }
+    let number = Int32(format.rawValue) + Int32(picture_blurred)
+    return picture_send(socket, picture.bytes, picture.bytes.count, number) == 0
+  }
+
   /// Sends a video file, which stays open here; returns whether the process received it.
   package func send(video file: Int32) -> Bool {
     picture_send_file(socket, file, Int32(picture_video.rawValue)) == 0
@@ -87,5 +95,18 @@ package struct DecoderProcess: Sendable {
   package func end() {
     picture_end(process)
     close(socket)
+  }
+}
+
+extension picture_format {
+  /// The format of a picture; `nil` for another media type.
+  init?(mediaType: String) {
+    switch mediaType {
+    case "image/png": self = picture_png
+    case "image/jpeg": self = picture_jpeg
+    case "image/gif": self = picture_gif
+    case "image/webp": self = picture_webp
+    default: return nil
+    }
   }
 }

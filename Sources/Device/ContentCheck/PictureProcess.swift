@@ -60,7 +60,7 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
   ///
   /// - Returns: `nil` if the process cannot be started, ended or did not answer in time.
   public func reply(to picture: Avatar) async -> Reply? {
-    guard let format = Self.format(of: picture) else { return .undecodable }
+    guard let format = picture_format(mediaType: picture.mediaType) else { return .undecodable }
     let end = MonotonicInstant.now + Nanoseconds(limits.wait)
     return try? await onQueue { state throws(ProcessFailure) in
       guard MonotonicInstant.now <= end, !self.isStopping.load(ordering: .relaxed) else {
@@ -74,16 +74,6 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
         throw ProcessFailure(description: "\(self.program.path) did not answer.")
       }
       return reply
-    }
-  }
-
-  private static func format(of picture: Avatar) -> picture_format? {
-    switch picture.mediaType {
-    case "image/png": picture_png
-    case "image/jpeg": picture_jpeg
-    case "image/gif": picture_gif
-    case "image/webp": picture_webp
-    default: nil
     }
   }
 

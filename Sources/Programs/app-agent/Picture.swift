@@ -21,7 +21,33 @@ struct Picture: AsyncParsableCommand {
       // No verdict is not a clean one.
       print("the picture is covered: \(error)")
     }
+    await cover(analyzer)
     analyzer.analysisPolicy.offerHelp()
+  }
+
+  /// Prints the blurred picture; nothing for one that cannot be decoded.
+  private func cover(_ analyzer: SCSensitivityAnalyzer) async {
+    guard let image = try? Data(contentsOf: URL(fileURLWithPath: file)),
+      let blurred = try? await analyzer.blurredImage(image)
+    else { return }
+    print(blurred.text(inColor: isatty(STDOUT_FILENO) == 1))
+  }
+}
+
+extension SCSensitivityAnalyzer.BlurredImage {
+  /// The picture in characters: two for each pixel, without color as shades of grey.
+  fileprivate func text(inColor: Bool) -> String {
+    let shades = [" ", "░", "▒", "▓", "█"]
+    return (0..<height).map { row in
+      let pixels = (0..<width).map { column in
+        let first = 3 * (row * width + column)
+        let color = rgb[first..<first + 3]
+        if inColor { return "\u{1B}[48;2;\(color.map(String.init).joined(separator: ";"))m  " }
+        let shade = shades[color.reduce(0) { $0 + Int($1) } * (shades.count - 1) / (3 * 255)]
+        return shade + shade
+      }
+      return pixels.joined() + (inColor ? "\u{1B}[0m" : "")
+    }.joined(separator: "\n")
   }
 }
 

@@ -42,10 +42,25 @@ struct ContentDecoderCommand: ParsableCommand {
     }
     defer { close(file) }
     if format == picture_video.rawValue { return sendVideo(file) }
-    return send(try decode(file, format).bytes)
+    if format & blurred != 0 {
+      let picture = try withPixels(file, format & ~blurred) {
+        BlurredPicture(width: $0, height: $1, rgb: $2)
+      }
+      return send(picture?.bytes ?? DecoderReply.undecodable.bytes)
+    }
+    let reply: DecoderReply? = try withPixels(file, format) { width, height, pixels in
+      PDQHash.rated(width: width, height: height, rgb: pixels).map { .hashed($0) } ?? .tooSmall
+    }
+    return send((reply ?? DecoderReply.undecodable).bytes)
   }
 
-  private static func decode(_ file: Int32, _ format: Int32) throws -> DecoderReply {
+  private static let blurred = Int32(picture_blurred)
+
+  /// The value that the body makes of a picture's pixels; `nil` for bytes that are no picture.
+  private static func withPixels<Value>(
+    _ file: Int32, _ format: Int32,
+    _ body: (_ width: Int, _ height: Int, _ rgb: UnsafeBufferPointer<UInt8>) -> Value
+  ) throws -> Value? {
     var bytes: UnsafePointer<UInt8>?
     var count = 0
     guard picture_map(file, Limits.avatarBytes, &bytes, &count) == 0 else {
@@ -54,11 +69,11 @@ struct ContentDecoderCommand: ParsableCommand {
     defer { munmap(UnsafeMutableRawPointer(mutating: bytes), count) }
     var picture = decoder_picture()
     let side = Int32(Limits.avatarPixels)
-    guard decoder_decode(bytes, count, format, side, &picture) == 0 else { return .undecodable }
+    guard decoder_decode(bytes, count, format, side, &picture) == 0 else { return nil }
     defer { free(picture.pixels) }
     let (width, height) = (Int(picture.width), Int(picture.height))
-    let pixels = UnsafeBufferPointer(start: picture.pixels, count: 3 * width * height)
-    return PDQHash.rated(width: width, height: height, rgb: pixels).map { .hashed($0) } ?? .tooSmall
+    return body(
+      width, height, UnsafeBufferPointer(start: picture.pixels, count: 3 * width * height))
   }
 
   static func send(_ bytes: [UInt8]) -> Bool {

@@ -8,6 +8,9 @@
 //
 // app            ── format, descriptor of the file ───▶ content-decoder
 //                ◀── small frames ─────────────────────
+//
+// app            ── blurred format, descriptor ────────▶ content-decoder
+//                ◀── blurred picture ──────────────────
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +18,9 @@
 
 /// The formats of pictures, and a video file of any format.
 enum picture_format { picture_png, picture_jpeg, picture_gif, picture_webp, picture_video };
+
+/// Added to the format of a picture that the decoder blurs.
+enum { picture_blurred = 16 };
 
 /// Creates two connected sockets that keep the bounds of messages. They close at `exec`.
 ///
