@@ -480,7 +480,12 @@ let suites: [Target] = [
     ]),
   tests("FuzzTests", ["TestThreads", "FuzzTargets"]),
   tests("ConsoleTests", ["AgentTraces", "ClusterConsole", "GatewayModel", "History"]),
-  tests("ClusterTests", ["ProcessCluster", subprocess, systemPackage]),
+  tests(
+    "ClusterTests",
+    [
+      "AppClient", "DeviceConnection", "ProcessCluster", "SensitiveContentAnalysis", crypto,
+      subprocess, systemPackage,
+    ]),
   tests(
     "LoadTests",
     [
