@@ -32,6 +32,33 @@ extension Bytes {
     }
   }
 
+  /// An act of an app that manages the child or shows pages.
+  mutating func manage() -> AppMachine.Input {
+    let start = Household.start + .minutes(pick(8))
+    switch pick(8) {
+    case 0: return .sites(array(4) { $0.site() })
+    case 1:
+      var settings = ManagedSettings()
+      settings.sites = any([.none, .specific([site()]), .all(except: [site()])])
+      settings.deniesPeople = isRare(2)
+      return .manage("store\(pick(2))", settings)
+    case 2:
+      let limit = Activity.Threshold("limit", seconds: 1 + UInt32(byte()), sites: [site()])
+      return .watch(
+        Activity(
+          "activity\(pick(2))", number: UInt64(pick(2)), from: start,
+          to: start + .minutes(pick(120)), warning: UInt32(byte()), thresholds: [limit]),
+        schedule: [byte()])
+    case 3: return .unwatch("activity\(pick(2))")
+    case 4: return .safety
+    case 5: return .analyze(UInt64(byte()), Avatar(mediaType: "image/png", bytes: chunk()))
+    case 6:
+      let seconds = UInt32(byte())
+      return .useWeb(ShownPages(seconds: seconds, sites: [site(): seconds]), at: start)
+    default: return .deleteWebUse(isRare(2) ? .all : .site(site()), at: start)
+    }
+  }
+
   private mutating func siteAccess() -> SiteAccess {
     SiteAccess(
       site(), any(WebAccess.allCases),

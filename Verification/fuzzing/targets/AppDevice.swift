@@ -16,6 +16,7 @@ private let day: (replies: [AppReply], approved: Set<Handle>) = {
   house.ask(Handle("bob", .custom), on: 30, .inPerson)
   house.ask(Handle("+15550101", .phoneNumber), on: 31, .byMessage)
   house.answer("approve", by: 11)
+  house.manageChild()
   house.guardian(10, .withdraw(child: Household.child, .handle(Handle("ada", .custom), in: nil)))
   let phone = Handle("+15550100", .phoneNumber)
   house.approved.insert(phone.canonical)
@@ -29,6 +30,32 @@ private let day: (replies: [AppReply], approved: Set<Handle>) = {
   house.wait(.minutes(1))
   return (house.replies, house.approved)
 }()
+
+extension Household {
+  /// The app asks to manage the child and to show a site, and uses what the guardians allow.
+  fileprivate mutating func manageChild() {
+    let site = Site("site0.example")!
+    var rules = WebRules()
+    rules.others = .ask
+    guardian(10, .changeSettings(Household.child, .webRules(rules)))
+    guardian(10, .changeSettings(Household.child, .communicationSafety(.simple)))
+    app(30, .handleMoments)
+    app(30, .sites([site]))
+    app(30, .safety)
+    ask(Topic.browse(site), on: 30, .byMessage)
+    answer("approve", by: 10)
+    ask(Topic.authorization, on: 30, .byMessage)
+    answer("approve", by: 11)
+    var settings = ManagedSettings()
+    settings.sites = .specific([site])
+    app(30, .manage("store0", settings))
+    let start = machines.now + .minutes(1)
+    let activity = Activity("activity0", number: 1, from: start, to: start + .hours(1))
+    app(30, .watch(activity, schedule: []))
+    app(30, .useWeb(ShownPages(seconds: 60, sites: [site: 60]), at: machines.now))
+    wait(.minutes(2))
+  }
+}
 
 /// Runs an app whose device has genuine signatures of guardians, and repeats, reorders, mixes and
 /// changes what they sign.
@@ -49,7 +76,7 @@ func fuzzAppDevice(_ bytes: UnsafeRawBufferPointer) {
   var steps = 0
   while !input.isAtEnd, steps < 64 {
     steps += 1
-    switch input.pick(12) {
+    switch input.pick(16) {
     case 0: app = restored(disk, security, like: app)
     case 1: run(&app, .connected, &disk)
     case 2: run(&app, .consumed(UInt64(input.byte())), &disk)
@@ -61,6 +88,7 @@ func fuzzAppDevice(_ bytes: UnsafeRawBufferPointer) {
       let question = input.question(Household.start)
       guard (try? question.validate(now: Household.start)) != nil else { continue }
       run(&app, .ask(question, .byMessage), &disk)
+    case 5: run(&app, input.manage(), &disk)
     default:
       let reply = input.change(input.any(day.replies), hasGuardianKey)
       guard let received = try? reply.encode().withUnsafeBytes({ try AppReply.decode($0) }) else {

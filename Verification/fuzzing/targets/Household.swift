@@ -83,11 +83,13 @@ struct Household: FamilyDriver {
   }
 
   mutating func ask(_ handle: Handle, on device: UInt32, _ manner: AskManner) {
+    ask(
+      .communication(people: [Subject(handle: handle)], actions: .message), on: device, manner)
+  }
+
+  mutating func ask(_ topic: Topic, on device: UInt32, _ manner: AskManner) {
     nextQuestion += 1
-    let question = Question(
-      id: QuestionID(high: 77, low: nextQuestion),
-      topic: .communication(people: [Subject(handle: handle)], actions: .message))
-    app(device, .ask(question, manner))
+    app(device, .ask(Question(id: QuestionID(high: 77, low: nextQuestion), topic: topic), manner))
   }
 
   // MARK: Effects
