@@ -62,7 +62,7 @@ import Testing
       await until { frames(device).count == 1 }
       device.tell(.analyzed(frames(device)[0], .checked(isSensitive: false)))
       await until { analyzer.analysis?.shouldInterruptVideo == false }
-      // The sensitive frame arrives at the worker, and the camera goes on.
+      // The sensitive frame arrives at the worker, and the camera continues.
       for number in 1..<(isAtFullRate ? 30 : 3) as Range<UInt8> { show(number, analyzer) }
       await until { frames(device).count == 3 }
       #expect(analyzer.analysis?.shouldInterruptVideo == false)
