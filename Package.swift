@@ -373,7 +373,7 @@ let suites: [Target] = [
     "FamilyTrustTests",
     [
       "FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore",
-      "RelayWire", "SQLiteStore",
+      "RelayWire", "SQLiteStore", crypto,
     ]),
   tests(
     "RelayWireTests",

@@ -60,6 +60,17 @@ struct RawStatement {
     }
   }
 
+  /// Reads the rows with the bytes bound to a parameter, until the body returns `false`.
+  func forEach(
+    binding index: Int32, _ bytes: [UInt8], _ body: (RawStatement) throws -> Bool
+  ) throws {
+    try bytes.withUnsafeBytes { bytes in
+      bind(index, bytes)
+      defer { reset() }
+      while try next(), try body(self) {}
+    }
+  }
+
   /// Runs the statement to its end.
   func run() throws {
     while try next() {}

@@ -48,15 +48,18 @@ public final class SQLiteAgentStore: AgentStore {
   {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
-        let rows = try Row.fetchCursor(
-          db.cachedStatement(sql: sql), arguments: [Data(first)])
         var records: [(key: [UInt8], value: [UInt8])] = []
-        while let row = try rows.next() {
-          let key = [UInt8](row[0] as Data)
-          guard key.starts(with: prefix) else { break }
-          let value = [UInt8](row[1] as Data)
-          guard Self.sum(key, value) == row[2] else { throw StoreError.damaged("a record") }
+        let rows = try RawStatement(db, sql)
+        try rows.forEach(binding: 1, first) { row in
+          let key = row.bytes(0)
+          guard key.starts(with: prefix) else { return false }
+          // A snapshot has megabytes, so each copy counts.
+          let value = row.bytes(1)
+          guard Int64(Self.sum(key, value)) == row.integer(2) else {
+            throw StoreError.damaged("a record")
+          }
           records.append((key, value))
+          return true
         }
         return records
       }
