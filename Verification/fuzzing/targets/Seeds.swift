@@ -47,6 +47,7 @@ extension FuzzTarget {
         [0] + chunks([[1], id, Array("image/png".utf8), Self.picture]),
         [1] + chunks([[1], id, [1], [0, 0]]), [1] + chunks([[1], id, [2], [1, 49]]), [2, 1, 1, 0],
         [3, 0, 90] + [UInt8](0..<32), [3, 1], [4] + frame, [4, 4], [5, 1],
+        [7, 6, 2, 1, 1, 2, 3, 4, 5, 6],
       ]
         + ["www.example.co.uk", "bücher.example", "[2001:db8::1]", "192.0.2.1", "ck"].map {
           [6] + Array($0.utf8)
