@@ -27,25 +27,41 @@ import Testing
   func opens(_ count: Int) throws {
     let sealed = try #require(seal.seal(bytes(count)))
     #expect(opened(sealed) == bytes(count))
-    #expect(sealed.count == count + SnapshotSeal.overhead * max(1, (count + 131_071) / 131_072))
+    let parts = max(1, (count + 131_071) / 131_072)
+    #expect(sealed.count == SnapshotSeal.nameBytes + count + SnapshotSeal.overhead * parts)
+  }
+
+  /// The name and the parts of a snapshot with three parts.
+  private func sealedParts() throws -> (name: [UInt8], parts: [ArraySlice<UInt8>]) {
+    let sealed = try #require(seal.seal(bytes(3 * SnapshotSeal.partBytes)))
+    let starts = stride(from: SnapshotSeal.nameBytes, to: sealed.count, by: part)
+    return (Array(sealed.prefix(SnapshotSeal.nameBytes)), starts.map { sealed[$0..<$0 + part] })
   }
 
   @Test("O11: a snapshot whose parts are left out, repeated, exchanged or changed does not open")
   func parts() throws {
-    let sealed = try #require(seal.seal(bytes(3 * SnapshotSeal.partBytes)))
-    let parts = stride(from: 0, to: sealed.count, by: part).map { sealed[$0..<$0 + part] }
-    #expect(opened(parts.joined()) != nil)
-    for order in [
+    let (sealed, other) = (try sealedParts(), try sealedParts())
+    #expect(opened(sealed.name + sealed.parts.joined()) != nil)
+    let orders = [
       [0, 1], [1, 2], [0, 2], [0, 2, 1], [1, 0, 2], [0, 0, 1, 2], [0, 1, 2, 2], [],
-    ] {
-      #expect(opened(order.flatMap { parts[$0] }) == nil, "\(order)")
+    ]
+    for order in orders {
+      #expect(opened(sealed.name + order.flatMap { sealed.parts[$0] }) == nil, "\(order)")
     }
-    for place in [0, part - 1, part, sealed.count - 1] {
-      var changed = sealed
+    // The same device sealed both.
+    for index in 0..<3 {
+      var parts = sealed.parts
+      parts[index] = other.parts[index]
+      #expect(opened(sealed.name + parts.joined()) == nil)
+    }
+    #expect(opened(other.name + sealed.parts.joined()) == nil)
+    let whole = sealed.name + sealed.parts.joined()
+    for place in [0, 16, part + 15, part + 16, whole.count - 1] {
+      var changed = whole
       changed[place] ^= 1
       #expect(opened(changed) == nil)
     }
-    #expect(opened(sealed.dropLast()) == nil && opened(sealed + [0]) == nil)
+    #expect(opened(whole.dropLast()) == nil && opened(whole + [0]) == nil)
   }
 
   @Test("O11: the seal of another device does not open")

@@ -364,7 +364,7 @@ extension Problem {
     ProblemEntry(
       465, "there is no decoder of pictures and videos",
       "The device's programs lack content-decoder, or the app may not start it.",
-      "Treat the video as sensitive. Install content-decoder beside child-agent."),
+      "Treat the picture or video as sensitive. Install content-decoder beside child-agent."),
     ProblemEntry(
       500, "overloaded",
       "The relay has more work than it can do.",

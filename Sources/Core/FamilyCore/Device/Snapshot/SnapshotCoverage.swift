@@ -5,7 +5,8 @@ public import FamilyModel
 /// The device's store keeps the events. A device that ignores its snapshot needs them again.
 public struct SnapshotCoverage: Hashable, Sendable {
   /// The version of a snapshot's bytes, and of all that a device derives from events. Every change
-  /// of either must increment the version; `DeviceSnapshotTests` detect a forgotten increment.
+  /// of either must increment the version; `DeviceSnapshotTests` detect a forgotten increment. The
+  /// seal around the bytes has a version of its own.
   static let formatVersion: UInt64 = 5
 
   /// The position in the family's log.
