@@ -50,9 +50,8 @@ import Testing
   }
 
   @Test(
-    "S4: a sensitive frame interrupts before the worker receives the second frame after it",
-    arguments: [false, true])
-  func frameBound(isAtFullRate: Bool) async throws {
+    "S4: a sensitive frame interrupts before the worker receives the second frame after it")
+  func frameBound() async throws {
     let device = FakeDevice(isAlive: true)
     let session = try await AppSession.connected(device, nameWait: .seconds(600))
     try await AppSession.$override.withValue(session) {
@@ -63,14 +62,15 @@ import Testing
       device.tell(.analyzed(frames(device)[0], .checked(isSensitive: false)))
       await until { analyzer.analysis?.shouldInterruptVideo == false }
       // The sensitive frame arrives at the worker, and the camera continues.
-      for number in 1..<(isAtFullRate ? 30 : 3) as Range<UInt8> { show(number, analyzer) }
-      await until { frames(device).count == 3 }
+      for number in 1..<30 as Range<UInt8> { show(number, analyzer) }
+      await until { frames(device).count >= 3 }
+      try await Task.sleep(for: .milliseconds(50))
+      #expect(frames(device).count == 3)
       #expect(analyzer.analysis?.shouldInterruptVideo == false)
       device.tell(.analyzed(frames(device)[1], .checked(isSensitive: true)))
       // Its verdict alone interrupts. The next frame has none yet.
       await until { analyzer.analysis?.shouldInterruptVideo == true }
       #expect(analyzer.analysis?.isSensitive == true && analyzer.analysis?.shouldMuteAudio == true)
-      #expect(frames(device).count <= 4)
       analyzer.endAnalysis()
     }
   }

@@ -80,7 +80,7 @@ package actor AppSession {
   nonisolated let isCaughtUp = Mutex(false)
   private nonisolated let processed = Mutex(0)
   private nonisolated let startedAt = SuspendingClock.now
-  /// The path of the device's decoder of video files; `nil` for none.
+  /// The path of the device's decoder of pictures and videos; `nil` for none.
   package nonisolated let decoder: String?
   /// The app's clock.
   package nonisolated let clock: @Sendable () -> Instant
@@ -97,7 +97,7 @@ package actor AppSession {
   ///     those of the first credential, and ignores later ones.
   ///   - copy: The known handles for other processes of the app; `nil` where none can run.
   ///   - pageTime: The clock of pages; `nil`: a clock that stops while the machine sleeps.
-  ///   - decoder: The path of the device's decoder of video files; `nil` for none.
+  ///   - decoder: The path of the device's decoder of pictures and videos; `nil` for none.
   ///   - openStore: Opens the store. `run()` repeats the call while the store is locked.
   /// - Throws: `StoreError`, or the error of a record that does not decode.
   package init(

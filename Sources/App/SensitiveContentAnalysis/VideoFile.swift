@@ -29,7 +29,7 @@ final class VideoFile: Sendable {
   /// - Parameter decoder: The path of the device's decoder; `nil`: the one beside this program.
   init(_ file: Int32, decoder: String?) {
     self.file = file
-    program = decoder.map { URL(fileURLWithPath: $0) } ?? DecoderProcess.besideThisProgram
+    program = DecoderProcess.program(decoder)
   }
 
   /// The number of the decoder's process, for tests.

@@ -1,5 +1,4 @@
 import CPictureExchange
-package import FamilyModel
 package import Foundation
 package import PerceptualHash
 import ZeroMQ
@@ -14,6 +13,13 @@ package struct DecoderProcess: Sendable {
   package static var besideThisProgram: URL {
     URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("content-decoder")
+  }
+
+  /// The decoder of an app.
+  ///
+  /// - Parameter path: The path of the device's decoder; `nil`: the one beside this program.
+  package static func program(_ path: String?) -> URL {
+    path.map { URL(fileURLWithPath: $0) } ?? besideThisProgram
   }
 
   /// Starts the process, and waits until it has confined itself.
@@ -61,16 +67,9 @@ package struct DecoderProcess: Sendable {
     return recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) >= 0
   }
 
-  /// Sends a picture; returns whether the process received it.
-  func send(_ picture: [UInt8], _ format: picture_format) -> Bool {
-    picture_send(socket, picture, picture.count, Int32(format.rawValue)) == 0
-  }
-
-  /// Sends a picture that the process blurs; returns whether the process received it.
-  package func send(blurring picture: Avatar) -> Bool {
-    guard let format = picture_format(mediaType: picture.mediaType) else { return false }
-    let number = Int32(format.rawValue) + Int32(picture_blurred)
-    return picture_send(socket, picture.bytes, picture.bytes.count, number) == 0
+  /// Sends a picture with the number of a format; returns whether the process received it.
+  func send(_ picture: [UInt8], _ format: Int32) -> Bool {
+    picture_send(socket, picture, picture.count, format) == 0
   }
 
   /// Sends a video file, which stays open here; returns whether the process received it.

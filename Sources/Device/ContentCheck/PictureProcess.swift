@@ -67,7 +67,8 @@ public final class PictureProcess<Reply: PictureReply>: Sendable {
         throw ProcessFailure(description: "Too many pictures wait for \(self.program.path).")
       }
       let running = try self.running(&state)
-      let isSent = !running.hasSurplus && running.send(picture.bytes, format)
+      let isSent =
+        !running.hasSurplus && running.send(picture.bytes, Reply.request + Int32(format.rawValue))
       let bytes = isSent ? running.message(atMost: Reply.maximumBytes) : []
       guard let reply = Reply(bytes) else {
         Self.end(&state)

@@ -1,7 +1,10 @@
+import CPictureExchange
 public import PerceptualHash
 
 /// A message with which a process replies to a picture.
 public protocol PictureReply: Sendable {
+  /// The number that is added to a picture's format. A process with several replies has several.
+  static var request: Int32 { get }
   /// Bytes of the longest reply.
   static var maximumBytes: Int { get }
   /// The reply to a picture of a format that the process does not read.
@@ -10,7 +13,17 @@ public protocol PictureReply: Sendable {
   init?(_ bytes: [UInt8])
 }
 
+extension PictureReply {
+  /// Nothing.
+  public static var request: Int32 { 0 }
+}
+
 extension DecoderReply: PictureReply {}
+
+extension BlurReply: PictureReply {
+  /// The number that requests a blurred picture.
+  public static var request: Int32 { Int32(picture_blurred) }
+}
 
 extension ContentVerdict: PictureReply {
   public static var maximumBytes: Int { 1 }

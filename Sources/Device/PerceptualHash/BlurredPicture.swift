@@ -4,9 +4,6 @@
 public struct BlurredPicture: Hashable, Sendable {
   /// The number of pixels of the longest side.
   public static let longestSide = 12
-  /// Bytes of the longest message.
-  public static let maximumBytes = headerBytes + 3 * longestSide * longestSide
-  static let kind: UInt8 = 6
   static let headerBytes = 3
 
   /// The number of pixels in a row.
@@ -43,16 +40,45 @@ public struct BlurredPicture: Hashable, Sendable {
     (self.width, self.height, self.rgb) = (columns, rows, values)
   }
 
-  /// The message: kind, sides of one byte each, and pixels.
-  public var bytes: [UInt8] { [Self.kind, UInt8(width), UInt8(height)] + rgb }
-
-  /// Reads a message; `nil` for other bytes.
-  public init?(_ bytes: [UInt8]) {
-    guard bytes.count > Self.headerBytes, bytes[0] == Self.kind,
-      bytes[1...2].allSatisfy({ $0 <= Self.longestSide })
-    else { return nil }
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count > Self.headerBytes, bytes[1...2].allSatisfy({ $0 <= Self.longestSide }) else {
+      return nil
+    }
     (width, height) = (Int(bytes[1]), Int(bytes[2]))
     guard bytes.count == Self.headerBytes + 3 * width * height else { return nil }
     rgb = Array(bytes[Self.headerBytes...])
+  }
+}
+
+/// The reply of a decoder to a picture that an app wants blurred.
+public enum BlurReply: Hashable, Sendable {
+  /// The blurred picture.
+  case blurred(BlurredPicture)
+  /// The bytes are no picture of their format.
+  case undecodable
+
+  private static let kind: UInt8 = 6
+  /// Bytes of the longest message.
+  public static let maximumBytes =
+    BlurredPicture.headerBytes + 3 * BlurredPicture.longestSide * BlurredPicture.longestSide
+
+  /// The message: its kind, and of a picture the sides of one byte each and the pixels.
+  public var bytes: [UInt8] {
+    switch self {
+    case .blurred(let picture):
+      [Self.kind, UInt8(picture.width), UInt8(picture.height)] + picture.rgb
+    case .undecodable: [Self.kind + 1]
+    }
+  }
+
+  /// Reads a message; `nil` for other bytes.
+  public init?(_ bytes: [UInt8]) {
+    switch bytes.first {
+    case Self.kind:
+      guard let picture = BlurredPicture(bytes) else { return nil }
+      self = .blurred(picture)
+    case Self.kind + 1 where bytes.count == 1: self = .undecodable
+    default: return nil
+    }
   }
 }

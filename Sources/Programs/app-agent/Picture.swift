@@ -10,8 +10,11 @@ struct Picture: AsyncParsableCommand {
 
   func run() async throws {
     let analyzer = SCSensitivityAnalyzer()
+    let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+    // A larger picture is refused.
+    let picture = try input.read(upToCount: 65_537) ?? Data()
     do {
-      let analysis = try await analyzer.analyzeImage(at: URL(fileURLWithPath: file))
+      let analysis = try await analyzer.analyzeImage(picture)
       guard analysis.isSensitive else { return print("the picture is shown") }
       print("the picture is covered: it is sensitive")
     } catch let problem as DeviceProblem where problem.isWithoutCheck {
@@ -21,16 +24,11 @@ struct Picture: AsyncParsableCommand {
       // No verdict is not a clean one.
       print("the picture is covered: \(error)")
     }
-    await cover(analyzer)
+    // Nothing for a picture that cannot be decoded.
+    if let blurred = try? await analyzer.blurredImage(picture) {
+      print(blurred.text(inColor: isatty(STDOUT_FILENO) == 1))
+    }
     analyzer.analysisPolicy.offerHelp()
-  }
-
-  /// Prints the blurred picture; nothing for one that cannot be decoded.
-  private func cover(_ analyzer: SCSensitivityAnalyzer) async {
-    guard let image = try? Data(contentsOf: URL(fileURLWithPath: file)),
-      let blurred = try? await analyzer.blurredImage(image)
-    else { return }
-    print(blurred.text(inColor: isatty(STDOUT_FILENO) == 1))
   }
 }
 

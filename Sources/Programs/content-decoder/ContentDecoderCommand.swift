@@ -6,7 +6,7 @@ import Glibc
 import PerceptualHash
 import ProgramOptions
 
-/// Decodes pictures for `content-worker` and videos for apps, in a process that may do nothing else.
+/// Decodes pictures for `content-worker`, and pictures and videos for apps, in a process that may do nothing else.
 @main
 struct ContentDecoderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -46,7 +46,7 @@ struct ContentDecoderCommand: ParsableCommand {
       let picture = try withPixels(file, format & ~blurred) {
         BlurredPicture(width: $0, height: $1, rgb: $2)
       }
-      return send(picture?.bytes ?? DecoderReply.undecodable.bytes)
+      return send((picture.map { BlurReply.blurred($0) } ?? .undecodable).bytes)
     }
     let reply: DecoderReply? = try withPixels(file, format) { width, height, pixels in
       PDQHash.rated(width: width, height: height, rgb: pixels).map { .hashed($0) } ?? .tooSmall

@@ -23,7 +23,7 @@ func fuzzContent(_ bytes: UnsafeRawBufferPointer) {
     // The site of a site's name is the same site, or rules for it would differ.
     let host = String(decoding: input.rest(), as: UTF8.self)
     if let site = Site(host: host) { check(site, Site(host: site.name)) }
-  default: check(input.rest(), BlurredPicture.init(_:), \.bytes)
+  default: check(input.rest(), BlurReply.init(_:), \.bytes)
   }
 }
 
