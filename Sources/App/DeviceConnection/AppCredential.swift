@@ -33,7 +33,7 @@ public struct AppCredential: Codable, Sendable {
   public var secretKey: String
   /// The path of the folder for the app's store.
   public var storage: String
-  /// The path of `content-decoder`, which decodes video files; `nil` for none beside the device's program.
+  /// The path of `content-decoder`, which decodes pictures and videos; `nil` for none beside the device's program.
   public var decoder: String?
 
   /// Creates a credential. No field is validated.
