@@ -40,10 +40,7 @@ extension SCSensitivityAnalyzer {
   private static func decoder(_ program: URL) -> PictureProcess<BlurReply> {
     decoders.withLock { decoders in
       if let decoder = decoders[program] { return decoder }
-      let limits = ProcessLimits(
-        start: ContentLimits.decoderTimeout, picture: ContentLimits.decoderTimeout,
-        interval: ContentLimits.decoderInterval, wait: ContentLimits.timeout)
-      let decoder = PictureProcess<BlurReply>(program: program, limits: limits)
+      let decoder = PictureProcess<BlurReply>(program: program, limits: .decoder())
       decoders[program] = decoder
       return decoder
     }

@@ -11,10 +11,6 @@ extension PictureProcess<DecoderReply> {
   ///   - program: The path of `content-decoder`.
   ///   - timeout: The time for the start of the process, and for one picture.
   public convenience init(program: URL, timeout: Duration = ContentLimits.decoderTimeout) {
-    self.init(
-      program: program,
-      limits: ProcessLimits(
-        start: timeout, picture: timeout, interval: ContentLimits.decoderInterval,
-        wait: max(timeout, ContentLimits.timeout)))
+    self.init(program: program, limits: .decoder(timeout))
   }
 }

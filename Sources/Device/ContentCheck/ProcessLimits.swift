@@ -18,6 +18,17 @@ public struct ProcessLimits: Sendable {
   }
 }
 
+extension ProcessLimits {
+  /// The times of a process of `content-decoder`.
+  ///
+  /// - Parameter timeout: The time for the start of the process, and for one picture.
+  public static func decoder(_ timeout: Duration = ContentLimits.decoderTimeout) -> ProcessLimits {
+    ProcessLimits(
+      start: timeout, picture: timeout, interval: ContentLimits.decoderInterval,
+      wait: max(timeout, ContentLimits.timeout))
+  }
+}
+
 /// A process for pictures that cannot be started, that cannot confine itself, or that did not answer.
 public struct ProcessFailure: Error, CustomStringConvertible {
   /// The program and the reason in one sentence.
