@@ -21,13 +21,24 @@ import Testing
     device.requests.compactMap { if case .analyze(let number, _) = $0 { number } else { nil } }
   }
 
-  @Test("S4: without verdicts in time a stream is interrupted, and frames are skipped")
-  func hangs() async throws {
-    let device = FakeDevice(isAlive: true)
+  /// Calls the body with a stream of an app that is connected to the device.
+  private func withStream(
+    to device: FakeDevice, _ direction: SCVideoStreamAnalyzer.StreamDirection, lag: Duration,
+    _ body: (SCVideoStreamAnalyzer) async throws -> Void
+  ) async throws {
     let session = try await AppSession.connected(device, nameWait: .seconds(600))
     try await AppSession.$override.withValue(session) {
       let analyzer = try SCVideoStreamAnalyzer(
-        participantUUID: "ben", streamDirection: .incoming, lag: .milliseconds(200))
+        participantUUID: "ben", streamDirection: direction, lag: lag)
+      try await body(analyzer)
+      analyzer.endAnalysis()
+    }
+  }
+
+  @Test("S4: without verdicts in time a stream is interrupted, and frames are skipped")
+  func hangs() async throws {
+    let device = FakeDevice(isAlive: true)
+    try await withStream(to: device, .incoming, lag: .milliseconds(200)) { analyzer in
       for number in 0..<10 as Range<UInt8> { show(number, analyzer) }
       // Two are at the worker, and the newest one waits.
       #expect(analyzer.skippedFrames == 7)
@@ -45,7 +56,6 @@ import Testing
         show(1, analyzer)
         return analyzer.analysis?.shouldInterruptVideo == false
       }
-      analyzer.endAnalysis()
     }
   }
 
@@ -53,10 +63,7 @@ import Testing
     "S4: a sensitive frame interrupts before the worker receives the second frame after it")
   func frameBound() async throws {
     let device = FakeDevice(isAlive: true)
-    let session = try await AppSession.connected(device, nameWait: .seconds(600))
-    try await AppSession.$override.withValue(session) {
-      let analyzer = try SCVideoStreamAnalyzer(
-        participantUUID: "ben", streamDirection: .outgoing, lag: .seconds(600))
+    try await withStream(to: device, .outgoing, lag: .seconds(600)) { analyzer in
       show(0, analyzer)
       await until { frames(device).count == 1 }
       device.tell(.analyzed(frames(device)[0], .checked(isSensitive: false)))
@@ -71,24 +78,19 @@ import Testing
       // Its verdict alone interrupts. The next frame has none yet.
       await until { analyzer.analysis?.shouldInterruptVideo == true }
       #expect(analyzer.analysis?.isSensitive == true && analyzer.analysis?.shouldMuteAudio == true)
-      analyzer.endAnalysis()
     }
   }
 
   @Test("S4: a device that is gone interrupts a stream")
   func gone() async throws {
     let device = FakeDevice(isAlive: false)
-    let session = try await AppSession.connected(device, nameWait: .seconds(600))
-    try await AppSession.$override.withValue(session) {
-      let analyzer = try SCVideoStreamAnalyzer(
-        participantUUID: "ben", streamDirection: .outgoing, lag: .seconds(600))
+    try await withStream(to: device, .outgoing, lag: .seconds(600)) { analyzer in
       show(0, analyzer)
       await until { frames(device).count == 1 }
       device.disconnect()
       // The call ends after the longest silence of a device.
       await until { analyzer.analysis?.shouldInterruptVideo == true }
       #expect(analyzer.problem?.number == 420)
-      analyzer.endAnalysis()
     }
   }
 }
