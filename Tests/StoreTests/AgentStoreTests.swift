@@ -48,10 +48,12 @@ import Testing
       }
     try store.apply(
       (0...5).map { Change(key: [1, $0], value: [$0]) } + [Change(key: [2], value: [])])
-    #expect(try store.load(prefix: [1], after: [1, 3]).map(\.key) == [[1, 4], [1, 5]])
-    #expect(try store.load(prefix: [1], after: [1, 3, 0]).map(\.key) == [[1, 4], [1, 5]])
-    #expect(try store.load(prefix: [1], after: []).count == 6)
-    #expect(try store.load(prefix: [1], after: [1, 5]).isEmpty)
+    #expect(
+      try store.load(prefix: [1], after: [1, 3], skipping: nil).map(\.key) == [[1, 4], [1, 5]])
+    #expect(
+      try store.load(prefix: [1], after: [1, 3, 0], skipping: nil).map(\.key) == [[1, 4], [1, 5]])
+    #expect(try store.load(prefix: [1], after: [], skipping: nil).count == 6)
+    #expect(try store.load(prefix: [1], after: [1, 5], skipping: nil).isEmpty)
     store.close()
   }
 

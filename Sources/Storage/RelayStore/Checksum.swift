@@ -43,7 +43,8 @@ public struct Checksum: Sendable {
   /// Adds the bytes in order.
   public mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
-  private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+  /// Adds the bytes in order.
+  public mutating func add(_ bytes: UnsafeRawBufferPointer) {
     guard usesTables else { return state = crc32c_add(state, bytes.baseAddress, bytes.count) }
     Self.tables.withUnsafeBufferPointer { tables in
       var remaining = bytes

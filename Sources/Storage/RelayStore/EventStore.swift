@@ -143,11 +143,18 @@ public protocol AgentStore: AnyObject {
   ///
   /// - Throws: `damaged` if a checksum does not match.
   func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
-  /// The records whose keys begin with `prefix` and are after `key`, ascending by key.
+  /// The records whose keys begin with `prefix` and are after `key`, ascending by key, without the one
+  /// with the key `skipped`.
   ///
   /// - Throws: `damaged` if a checksum does not match.
-  func load(prefix: [UInt8], after key: [UInt8]) throws(StoreError)
+  func load(prefix: [UInt8], after key: [UInt8], skipping skipped: [UInt8]?) throws(StoreError)
     -> [(key: [UInt8], value: [UInt8])]
+  /// Reads a record's value in parts, so that a long value needs no memory of its own.
+  ///
+  /// - Parameter body: Receives the number of the value's bytes, and the function that reads them.
+  /// - Returns: Whether there is such a record.
+  /// - Throws: `damaged` if the checksum of a value that was read to its end does not match.
+  func read(_ key: [UInt8], _ body: (Int, NextBytes) throws -> Void) throws(StoreError) -> Bool
   /// Makes the changes durable, in order, as a whole or not at all.
   ///
   /// - Throws: `full` if the disk is full: nothing is changed.
@@ -157,9 +164,25 @@ public protocol AgentStore: AnyObject {
 }
 
 extension AgentStore {
-  public func load(prefix: [UInt8], after key: [UInt8]) throws(StoreError)
-    -> [(key: [UInt8], value: [UInt8])]
+  public func load(prefix: [UInt8], after key: [UInt8], skipping skipped: [UInt8]?)
+    throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
   {
-    try load(prefix: prefix).filter { key.lexicographicallyPrecedes($0.key) }
+    try load(prefix: prefix).filter {
+      key.lexicographicallyPrecedes($0.key) && $0.key != skipped
+    }
+  }
+
+  public func read(_ key: [UInt8], _ body: (Int, NextBytes) throws -> Void) throws(StoreError)
+    -> Bool
+  {
+    guard let value = try load(prefix: key).first, value.key == key else { return false }
+    do {
+      try value.value.readParts(body)
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw .io("\(error)")
+    }
+    return true
   }
 }

@@ -52,11 +52,13 @@ struct RawStatement {
   }
 
   /// Reads the first row with the bytes bound to a parameter; `nil`: no row.
-  func first<R>(binding index: Int32, _ bytes: [UInt8], _ read: (RawStatement) -> R) throws -> R? {
+  func first<R>(binding index: Int32, _ bytes: [UInt8], _ read: (RawStatement) throws -> R) throws
+    -> R?
+  {
     try bytes.withUnsafeBytes { bytes in
       bind(index, bytes)
       defer { reset() }
-      return try next() ? read(self) : nil
+      return try next() ? try read(self) : nil
     }
   }
 

@@ -53,14 +53,16 @@ extension SQLiteAgentStore {
       let before = last
       do {
         try queue.inDatabase { db in
-          let rows = try Row.fetchCursor(
-            db, sql: "SELECT key, value, sum FROM record ORDER BY key\(order)")
-          while let row = try rows.next() {
-            let key = [UInt8](row[0] as Data)
+          let row = try RawStatement(db, "SELECT key, value, sum FROM record ORDER BY key\(order)")
+          defer { row.reset() }
+          while try row.next() {
+            let key = row.bytes(0)
             if order != "", let before, !before.lexicographicallyPrecedes(key) { return }
             last = order == "" ? key : last
-            let value = [UInt8](row[1] as Data)
-            guard Self.sum(key, value) == row[2] else {
+            let value: [UInt8]
+            do {
+              value = try self.value(in: row, 1, of: key, db)
+            } catch is StoreError {
               result.lost += 1
               continue
             }

@@ -17,6 +17,8 @@ public final class SQLiteAgentStore: AgentStore {
   /// The statements of versions below 3 have no positions.
   private static let versions: ClosedRange<Int32> = 3...3
   let queue: DatabaseQueue
+  /// The keys that may have a large value.
+  var largeKeys: Set<[UInt8]>
 
   /// Opens the file at `path`, or creates it with mode 0600.
   ///
@@ -24,27 +26,29 @@ public final class SQLiteAgentStore: AgentStore {
   /// - Throws: `locked` if another process uses the file; `damaged`, `wrongVersion` or `io` if it
   ///   is not usable.
   public init(path: String, waitsForLock: Bool = true) throws(StoreError) {
-    queue = try StoreFile.open(
+    let queue = try StoreFile.open(
       path, application: 0x5052_4131, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
       busyTimeout: waitsForLock ? StoreFile.busyTimeout : 0, schema: Self.schema)
+    self.queue = queue
+    largeKeys = try StoreFile.translatingErrors { try queue.inDatabase(Self.prepareLargeValues) }
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
     try load(prefix, "SELECT key, value, sum FROM record WHERE key >= ? ORDER BY key", prefix)
   }
 
-  public func load(prefix: [UInt8], after key: [UInt8]) throws(StoreError)
-    -> [(key: [UInt8], value: [UInt8])]
+  public func load(prefix: [UInt8], after key: [UInt8], skipping skipped: [UInt8]?)
+    throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
   {
     try load(
       prefix, "SELECT key, value, sum FROM record WHERE key > ? ORDER BY key",
-      prefix.lexicographicallyPrecedes(key) ? key : prefix)
+      prefix.lexicographicallyPrecedes(key) ? key : prefix, skipping: skipped)
   }
 
-  private func load(_ prefix: [UInt8], _ sql: String, _ first: [UInt8]) throws(StoreError)
-    -> [(key: [UInt8], value: [UInt8])]
-  {
+  private func load(
+    _ prefix: [UInt8], _ sql: String, _ first: [UInt8], skipping skipped: [UInt8]? = nil
+  ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         var records: [(key: [UInt8], value: [UInt8])] = []
@@ -52,12 +56,7 @@ public final class SQLiteAgentStore: AgentStore {
         try rows.forEach(binding: 1, first) { row in
           let key = row.bytes(0)
           guard key.starts(with: prefix) else { return false }
-          // A snapshot has megabytes, so each copy counts.
-          let value = row.bytes(1)
-          guard Int64(Self.sum(key, value)) == row.integer(2) else {
-            throw StoreError.damaged("a record")
-          }
-          records.append((key, value))
+          if key != skipped { records.append((key, try value(in: row, 1, of: key, db))) }
           return true
         }
         return records
@@ -66,20 +65,28 @@ public final class SQLiteAgentStore: AgentStore {
   }
 
   public func apply(_ changes: [Change]) throws(StoreError) {
-    try StoreFile.translatingErrors {
-      try queue.inDatabase { db in
-        try db.commit {
-          let put = try RawStatement(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")
-          let delete = try RawStatement(db, "DELETE FROM record WHERE key = ?")
-          for change in changes {
-            if let value = change.value {
-              put.bind(3, Int64(Self.sum(change.key, value)))
-              try put.run(binding: 1, change.key, and: 2, value)
-            } else {
-              try delete.run(binding: 1, change.key)
-            }
-          }
+    let former = largeKeys
+    do {
+      try StoreFile.translatingErrors {
+        try queue.inDatabase { db in
+          try db.commit { try write(changes, db) }
         }
+      }
+    } catch {
+      largeKeys = former
+      throw error
+    }
+  }
+
+  private func write(_ changes: [Change], _ db: Database) throws {
+    let put = try RawStatement(db, "INSERT OR REPLACE INTO record VALUES (?,?,?)")
+    let delete = try RawStatement(db, "DELETE FROM record WHERE key = ?")
+    for change in changes {
+      if let value = try putLargeValue(change, db) {
+        put.bind(3, Int64(Self.sum(change.key, value)))
+        try put.run(binding: 1, change.key, and: 2, value)
+      } else {
+        try delete.run(binding: 1, change.key)
       }
     }
   }
