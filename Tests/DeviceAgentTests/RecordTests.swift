@@ -2,6 +2,7 @@ import DeviceTurn
 import FamilyModel
 import Foundation
 import RelayStore
+import RelayWire
 import SQLiteStore
 import Testing
 
@@ -22,13 +23,23 @@ import Testing
     var heads = SmallMap<Audience, UInt64>()
     (heads[.family], heads[talk]) = (2, 4)
     let coverage = SnapshotCoverage(seq: 4, heads: heads)
-    return .snapshot(Packer.pack(StoredSnapshot(coverage: coverage, state: [1])))
+    return .snapshot(StoredSnapshot.bytes(coverage, [1]))
   }
 
-  @Test(
-    "O11: a start reads the events after the snapshot only",
-    arguments: [true, false])
-  func later(hasSnapshot: Bool) throws {
+  enum Form: CaseIterable { case absent, usable, unusable }
+
+  private func snapshots(_ form: Form) -> Snapshots {
+    Snapshots(
+      coding: SnapshotCoding(), seal: { $0 },
+      open: { count, next in
+        var state = [UInt8](repeating: 0, count: count)
+        try state.withUnsafeMutableBytes(next)
+        return form == .usable ? state : nil
+      })
+  }
+
+  @Test("O11: a start reads the events after a usable snapshot only", arguments: Form.allCases)
+  func later(_ form: Form) throws {
     let folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -39,14 +50,22 @@ import Testing
       + [
         .cursor(Cursor(.family, delivered: 5)), .cursor(Cursor(talk, delivered: 7)),
         .latestTime(Instant(milliseconds: 9)),
-      ] + (hasSnapshot ? [snapshot] : [])
+      ] + (form == .absent ? [] : [snapshot])
     let other = DeviceAddress(family: FamilyID(1), device: DeviceID(4))
     try store.apply(
       (records.map { Change(.put($0), under: device.recordKeyPrefix) }
         + [Change(.put(event(talk, 8)), under: other.recordKeyPrefix)]))
-    let found = try store.recordsAfterSnapshot(of: device)
+    let (found, opened) = try store.recordsAfterSnapshot(of: device, snapshots(form))
     #expect(Set(try store.records(of: device)) == Set(records))
-    #expect(Set(found) == Set(hasSnapshot ? Array(records.dropFirst(4)) : records))
+    #expect(opened?.coverage.seq == (form == .usable ? 4 : nil))
+    let expected: [DeviceRecord] =
+      switch form {
+      case .absent: records
+      case .usable: Array(records.dropFirst(4).dropLast())
+      // The device then removes the snapshot.
+      case .unusable: Array(records.dropLast()) + [.snapshot([])]
+      }
+    #expect(Set(found) == Set(expected))
     #expect(found.count == Set(found).count)
     store.close()
   }

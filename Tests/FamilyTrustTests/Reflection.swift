@@ -29,6 +29,9 @@ struct Reflection {
     if let archived = value as? EvidenceArchive.Archived {
       return lines.append("\(path) \(String(describing: archived.event(SnapshotCoding())))")
     }
+    if let form = value as? OwnStatements.Entry.Form {
+      return lines.append("\(path) \(String(describing: form.command(SnapshotCoding())))")
+    }
     let mirror = Mirror(reflecting: value)
     switch mirror.displayStyle {
     case .dictionary, .set:

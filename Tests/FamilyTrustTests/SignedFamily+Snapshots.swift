@@ -53,3 +53,11 @@ extension SignedFamily {
     }
   }
 }
+
+extension [DeviceRecord] {
+  /// The bytes of the snapshot; `nil` without one.
+  var firstSnapshot: [UInt8]? {
+    for case .snapshot(let bytes) in self { return bytes }
+    return nil
+  }
+}

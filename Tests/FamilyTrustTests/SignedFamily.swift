@@ -120,31 +120,42 @@ struct SignedFamily: FamilyDriver {
     let security = security ?? self.security(id)
     let records = records(of: id)
     let ids = machines.newIDs()
-    let child = { [self] in childMachine(id, security, $0, ids) }
-    let guardian = { [self] in guardianMachine(id, security, $0, ids) }
+    func with(_ opened: OpenedSnapshot?) -> Security? {
+      var security = security
+      security?.snapshots?.opened = opened
+      return security
+    }
+    let child = { [self] in childMachine(id, with($1), $0, ids) }
+    let guardian = { [self] in guardianMachine(id, with($1), $0, ids) }
+    let snapshots = security?.snapshots
     if isChild(id) {
-      let (machine, isEarly) = Self.started(records, \.link.hasIgnoredSnapshot, child)
+      let (machine, isEarly) = Self.started(records, snapshots, \.link.hasIgnoredSnapshot, child)
       machines.children[id] = machine
       if isEarly { startsFromSnapshots += 1 }
       startApp(on: id)
     } else {
-      let (machine, isEarly) = Self.started(records, \.link.hasIgnoredSnapshot, guardian)
+      let (machine, isEarly) = Self.started(records, snapshots, \.link.hasIgnoredSnapshot, guardian)
       machines.guardians[id] = machine
       if isEarly { startsFromSnapshots += 1 }
     }
   }
 
-  /// The machine of these records, and whether it started from a snapshot.
+  /// The machine of these records, and whether it started from a snapshot. A snapshot that was opened
+  /// before gives the same machine.
   private static func started<Machine>(
-    _ records: [DeviceRecord], _ isIgnored: KeyPath<Machine, Bool>,
-    _ make: ([DeviceRecord]) -> Machine
+    _ records: [DeviceRecord], _ snapshots: Snapshots?, _ isIgnored: KeyPath<Machine, Bool>,
+    _ make: ([DeviceRecord], OpenedSnapshot?) -> Machine
   ) -> (Machine, isEarly: Bool) {
-    let complete = make(records.filter { $0.key != .snapshot })
-    guard records.contains(where: { $0.key == .snapshot }) else { return (complete, false) }
-    let early = make(records.withoutCovered)
-    guard !early[keyPath: isIgnored] else { return (make(records), false) }
-    let difference = Reflection(early).difference(Reflection(complete))
-    #expect(difference == nil, "a snapshot lacks state")
+    let complete = make(records.filter { $0.key != .snapshot }, nil)
+    guard let snapshot = records.firstSnapshot else { return (complete, false) }
+    let early = make(records.withoutCovered, nil)
+    guard !early[keyPath: isIgnored] else { return (make(records, nil), false) }
+    let opened = make(
+      records.withoutCovered.filter { $0.key != .snapshot }, snapshots?.open(snapshot))
+    for machine in [early, opened] {
+      let difference = Reflection(machine).difference(Reflection(complete))
+      #expect(difference == nil, "a snapshot lacks state")
+    }
     return (early, true)
   }
 

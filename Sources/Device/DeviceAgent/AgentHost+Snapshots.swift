@@ -17,11 +17,12 @@ extension AgentHost {
       let credential = credential(of: address)
     else { return }
     guarded {
-      let records = try store.recordsAfterSnapshot(of: address)
+      let (records, snapshot) = try store.recordsAfterSnapshot(
+        of: address, credential.deviceKeys.snapshots)
       isMakingSnapshot = true
       let (configuration, verified) = (configuration, verified)
       Task.detached(priority: .utility) { [weak self] in
-        let device = Self.device(credential, records, configuration, verified)
+        let device = Self.device(credential, records, snapshot, configuration, verified)
         await self?.madeSnapshot(device.link.newSnapshot, number, of: address)
       }
     }

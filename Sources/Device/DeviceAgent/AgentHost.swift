@@ -181,7 +181,9 @@ public actor AgentHost: Service {
     }
     // An observer compares all events with the cursors.
     if observer == nil {
-      let device = try device(credential, try store.recordsAfterSnapshot(of: address))
+      let (records, snapshot) = try store.recordsAfterSnapshot(
+        of: address, credential.deviceKeys.snapshots)
+      let device = try device(credential, records, snapshot)
       if !device.link.hasIgnoredSnapshot { return device }
     }
     let records = try store.records(of: address)
@@ -189,20 +191,24 @@ public actor AgentHost: Service {
     return try device(credential, records)
   }
 
-  private func device(_ credential: Credential, _ records: [DeviceRecord]) throws -> HostedDevice {
+  private func device(
+    _ credential: Credential, _ records: [DeviceRecord], _ snapshot: OpenedSnapshot? = nil
+  ) throws -> HostedDevice {
     var records = records
     host.share(&records, of: credential.address.family)
     let pass = try store.load(prefix: credential.address.passKey).first?.value ?? []
-    return Self.device(credential, records, pass: pass, configuration, verified)
+    return Self.device(credential, records, snapshot, pass: pass, configuration, verified)
   }
 
   /// A device with these records.
   static func device(
-    _ credential: Credential, _ records: [DeviceRecord], pass: [UInt8] = [],
+    _ credential: Credential, _ records: [DeviceRecord], _ snapshot: OpenedSnapshot?,
+    pass: [UInt8] = [],
     _ configuration: Configuration, _ verified: SignatureCache
   ) -> HostedDevice {
     let ids = IDSource.system
-    let security = credential.security(sharing: verified)
+    var security = credential.security(sharing: verified)
+    security.snapshots?.opened = snapshot
     let key = credential.keys.publicKey.bytes
     if credential.role.isGuardian {
       let machine = GuardianMachine(

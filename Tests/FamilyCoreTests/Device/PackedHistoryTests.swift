@@ -1,4 +1,5 @@
 import FamilyModel
+import RelayWire
 import TestThreads
 import Testing
 
@@ -14,9 +15,19 @@ import Testing
       at: Instant(milliseconds: Int64(seq)), body: .text("line \(seq)"))
   }
 
-  /// The value after it was packed and unpacked; `nil` for bytes of another value.
+  /// The value of a snapshot, whose memory it shares; `nil` for bytes of another value.
   private static func unpacked<Value: Packable>(_ value: Value) -> Value? {
-    Unpacker.unpack(Packer.pack(value), as: Value.self)
+    let coverage = SnapshotCoverage(seq: 0, heads: SmallMap())
+    let bytes = Packer.bytes { packer in
+      packer.add("before")
+      packer.add(value)
+      packer.add("after")
+    }
+    return Unpacker.read(OpenedSnapshot(coverage, bytes, SnapshotCoding())) { packed in
+      _ = packed.text()
+      let value = packed.value() as Value
+      return packed.text() == "after" ? value : nil
+    } ?? nil
   }
 
   @Test("O11: a packed map has the values of a dictionary", arguments: 1...4 as ClosedRange<UInt64>)

@@ -96,9 +96,10 @@ extension World {
     return Snapshots(
       coding: SnapshotCoding(), interval: 2, runningInterval: 8, margin: 2,
       seal: { isStale ? first.bytes(or: $0) : $0 },
-      open: { bytes, read in
-        read(bytes)
-        return true
+      open: { count, next in
+        var state = [UInt8](repeating: 0, count: count)
+        try state.withUnsafeMutableBytes(next)
+        return state
       })
   }
 

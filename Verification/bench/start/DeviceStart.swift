@@ -31,8 +31,9 @@ struct DeviceStart: ParsableCommand {
     let before = Self.residentBytes
     let start = MonotonicInstant.now
     let store = try SQLiteAgentStore(path: store)
-    let records = try store.recordsAfterSnapshot(of: StartFamily.address(device))
-    let hosted = hostedDevice(records)
+    let (records, snapshot) = try store.recordsAfterSnapshot(
+      of: StartFamily.address(device), StartFamily.snapshots(of: device))
+    let hosted = hostedDevice(records, snapshot)
     let time = MonotonicInstant.now - start
     guard !hosted.link.hasIgnoredSnapshot, hosted.link.personID == PersonID(device) else {
       throw SnapshotIgnored()
@@ -48,12 +49,16 @@ struct DeviceStart: ParsableCommand {
     store.close()
   }
 
-  private func hostedDevice(_ records: [DeviceRecord]) -> HostedDevice {
+  private func hostedDevice(_ records: [DeviceRecord], _ snapshot: OpenedSnapshot?)
+    -> HostedDevice
+  {
     let verified = SignatureCache()
     let key = Device.curveKey(device)
     return device == StartFamily.child
-      ? HostedDevice(StartFamily.childMachine(records, verified, .system), key: key)
-      : HostedDevice(StartFamily.guardianMachine(records, verified, .system), key: key)
+      ? HostedDevice(
+        StartFamily.childMachine(records, verified, .system, opened: snapshot), key: key)
+      : HostedDevice(
+        StartFamily.guardianMachine(records, verified, .system, opened: snapshot), key: key)
   }
 
   private static var residentBytes: Int { ProcessReading(getpid())?.residentBytes ?? 0 }

@@ -53,10 +53,16 @@ struct StartFamily: FamilyDriver {
       id: DeviceID(id), person: PersonID(id), publicKey: Device.curveKey(id), keys: keys(id))
   }
 
-  private static func security(_ device: UInt32, _ verified: SignatureCache) -> Security {
-    Security(
+  static func snapshots(of device: UInt32) -> Snapshots { keys(device).snapshots }
+
+  private static func security(
+    _ device: UInt32, _ verified: SignatureCache, _ snapshot: OpenedSnapshot? = nil
+  ) -> Security {
+    var snapshots = snapshots(of: device)
+    snapshots.opened = snapshot
+    return Security(
       KeyVault(keys(device), sharing: verified), organizerKey: keys(guardian).signingKey,
-      snapshots: keys(device).snapshots)
+      snapshots: snapshots)
   }
 
   static func address(_ device: UInt32) -> DeviceAddress {
@@ -64,18 +70,21 @@ struct StartFamily: FamilyDriver {
   }
 
   static func guardianMachine(
-    _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource
+    _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource,
+    opened: OpenedSnapshot? = nil
   ) -> GuardianMachine {
     GuardianMachine(
-      address(guardian), of: PersonID(guardian), security: security(guardian, verified),
+      address(guardian), of: PersonID(guardian), security: security(guardian, verified, opened),
       hostAnnouncesPresence: true, restoring: records, ids: ids)
   }
 
   static func childMachine(
-    _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource
+    _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource,
+    opened: OpenedSnapshot? = nil
   ) -> ChildMachine {
     ChildMachine(
-      address(child), of: PersonID(child), apps: [app], security: security(child, verified),
+      address(child), of: PersonID(child), apps: [app],
+      security: security(child, verified, opened),
       hostAnnouncesPresence: true, restoring: records, ids: ids)
   }
 

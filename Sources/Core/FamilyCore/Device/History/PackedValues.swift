@@ -1,6 +1,7 @@
-/// Values in their packed form, one after the other. A value takes time only when it is read.
+/// Values in their packed form, one after the other. A value takes time only when it is read. The
+/// values of a snapshot share its memory until others join them.
 struct PackedValues<Value: Packable & Sendable>: Sendable {
-  private var bytes: [UInt8] = []
+  private var bytes: ArraySlice<UInt8> = []
   /// The end of each value in the bytes.
   private var ends: [Int] = []
 
@@ -9,12 +10,13 @@ struct PackedValues<Value: Packable & Sendable>: Sendable {
   /// Packs the values.
   init(_ values: some Sequence<Value>) {
     var ends: [Int] = []
-    bytes = Packer.bytes { packer in
-      for value in values {
-        packer.add(value)
-        ends.append(packer.count)
-      }
-    }
+    bytes =
+      Packer.bytes { packer in
+        for value in values {
+          packer.add(value)
+          ends.append(packer.count)
+        }
+      }[...]
     self.ends = ends
   }
 
@@ -30,7 +32,7 @@ struct PackedValues<Value: Packable & Sendable>: Sendable {
 
   /// Appends the packed form of a value of others.
   mutating func append(_ index: Int, of other: PackedValues) {
-    bytes += other.bytes[other.range(index)]
+    other.bytes.withUnsafeBytes { bytes += $0[other.range(index)] }
     ends.append(bytes.count)
   }
 
@@ -51,7 +53,7 @@ extension PackedValues: Packable {
   func pack(_ packer: inout Packer) {
     packer.add(UInt64(count))
     for index in 0..<count { packer.add(UInt64(range(index).count)) }
-    packer.add(bytes)
+    bytes.withUnsafeBytes { packer.add($0) }
   }
 
   init(_ packed: inout Unpacker) {
@@ -62,7 +64,7 @@ extension PackedValues: Packable {
       end += packed.count()
       ends.append(end)
     }
-    bytes = packed.array()
+    bytes = packed.slice()
     guard bytes.count != end else { return }
     packed.fail()
     (bytes, ends) = ([], [])

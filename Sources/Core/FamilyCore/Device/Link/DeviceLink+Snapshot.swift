@@ -44,22 +44,16 @@ extension DeviceLink {
   /// Restores the state of a snapshot, and removes the events that it covers. Without a usable
   /// snapshot, nothing changes.
   mutating func restoreSnapshot(from history: inout StoredHistory) {
-    guard let bytes = history.snapshot else { return }
+    let opened = snapshots?.opened
+    snapshots?.opened = nil
+    guard history.snapshot != nil || opened != nil else { return }
     hasIgnoredSnapshot = true
     guard let snapshots, history.lost.isEmpty,
-      let head = SnapshotCoverage(of: bytes), isConsistent(head, with: history),
-      let restored = StoredSnapshot.read(
-        bytes,
-        { sealed -> DeviceLink? in
-          var link: DeviceLink?
-          _ = snapshots.open(sealed) { state in
-            link = Unpacker.read(state, coding: snapshots.coding) {
-              restored(from: &$0, head: head)
-            }
-          }
-          return link
-        })
+      let opened = opened ?? history.snapshot.flatMap(snapshots.open),
+      isConsistent(opened.coverage, with: history),
+      let restored = Unpacker.read(opened, { restored(from: &$0, head: opened.coverage) })
     else { return }
+    let head = opened.coverage
     self = restored
     hasIgnoredSnapshot = false
     coverage = head
@@ -164,7 +158,7 @@ extension DeviceLink {
     guard let state = snapshots.seal(draft.state + end),
       state.count <= Limits.snapshotBytes
     else { return }
-    let stored = Packer.pack(StoredSnapshot(coverage: draft.coverage, state: state))
+    let stored = StoredSnapshot.bytes(draft.coverage, state)
     coverage = draft.coverage
     uncovered = snapshots.margin
     snapshotChange = .put(.snapshot(stored))

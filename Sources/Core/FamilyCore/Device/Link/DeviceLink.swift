@@ -113,7 +113,7 @@ public struct DeviceLink: Sendable {
   /// the step.
   var movedAudiences: Set<Audience> = []
   var unacknowledged: Set<Audience> = []
-  let snapshots: Snapshots?
+  var snapshots: Snapshots?
   /// Whether the link belongs to a child's machine, which derives more from the events.
   let isChild: Bool
   /// The events that the stored snapshot covers; `nil` without one.

@@ -6,13 +6,39 @@ import FamilyModel
 /// read again) *stored*. A later statement of this device about the same subject replaces it.
 struct OwnStatements: Sendable {
   struct Entry: Sendable {
+    /// A command. One of a snapshot stays packed until the device needs it.
+    enum Form: Sendable {
+      case command(Command)
+      case packed([UInt8])
+
+      func command(_ coding: (any RecordCoding)?) -> Command? {
+        switch self {
+        case .command(let command): command
+        case .packed(let bytes): coding?.command(bytes)
+        }
+      }
+
+      func bytes(_ coding: (any RecordCoding)?) -> [UInt8] {
+        switch self {
+        case .command(let command): coding?.bytes(of: command) ?? []
+        case .packed(let bytes): bytes
+        }
+      }
+    }
     var id: CommandID
     var audience: Audience
-    var command: Command
+    var form: Form
     /// The position of the event; `nil` for a lost statement.
     var seq: UInt64?
     /// The place in the order of the statements.
     var order: UInt64
+    var takesPermission: Bool
+  }
+
+  /// A statement that the relay has lost.
+  struct Lost: Sendable {
+    var id: CommandID
+    var command: Command
   }
 
   /// The subject of a statement. Texts, keys and notes have none: each counts.
@@ -38,6 +64,8 @@ struct OwnStatements: Sendable {
   var entries: [CommandID: Entry] = [:]
   var newest: [Subject: CommandID] = [:]
   var next: UInt64 = 0
+  /// The encoding of the packed commands.
+  var coding: (any RecordCoding)?
 
   /// Records a verified event of this device with its content open.
   mutating func add(_ event: Event) {
@@ -48,7 +76,8 @@ struct OwnStatements: Sendable {
       newest[subject] = event.command
     }
     entries[event.command] = Entry(
-      id: event.command, audience: event.audience, command: command, seq: event.seq, order: next)
+      id: event.command, audience: event.audience, form: .command(command), seq: event.seq,
+      order: next, takesPermission: command.takesPermission)
     if entries.count > Limits.ownStatements { shorten() }
   }
 
@@ -68,14 +97,16 @@ struct OwnStatements: Sendable {
   ///
   /// - Returns: The lost statements of the audience in order. Above ``Limits/statementsGivenBack``,
   ///   those that take a permission are preferred, and then the newest.
-  mutating func lose(_ audience: Audience, after seq: UInt64) -> [Entry] {
+  mutating func lose(_ audience: Audience, after seq: UInt64) -> [Lost] {
     var lost = entries.values.filter { $0.audience == audience && $0.seq.map { $0 > seq } ?? true }
     for entry in lost { entries[entry.id]!.seq = nil }
     if lost.count > Limits.statementsGivenBack {
       lost.sort(by: Self.matters)
       lost.removeLast(lost.count - Limits.statementsGivenBack)
     }
-    return lost.sorted { $0.order < $1.order }
+    return lost.sorted { $0.order < $1.order }.compactMap { entry in
+      entry.form.command(coding).map { Lost(id: entry.id, command: $0) }
+    }
   }
 
   /// Forgets the least important quarter.
@@ -87,8 +118,8 @@ struct OwnStatements: Sendable {
 
   /// Whether the first statement matters more.
   private static func matters(_ one: Entry, _ other: Entry) -> Bool {
-    let (takes, otherTakes) = (one.command.takesPermission, other.command.takesPermission)
-    return takes == otherTakes ? one.order > other.order : takes
+    one.takesPermission == other.takesPermission
+      ? one.order > other.order : one.takesPermission
   }
 
   static func subject(of body: Event.Body) -> Subject? {

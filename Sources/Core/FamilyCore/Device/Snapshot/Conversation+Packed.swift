@@ -138,9 +138,9 @@ extension KnownHandles: Packable {
 }
 
 extension Packer {
-  /// Adds the number of a case and its value.
-  fileprivate mutating func add(_ number: UInt64, _ value: some Packable) {
+  /// Adds the number of a case and its values.
+  mutating func add<each Value: Packable>(_ number: UInt64, _ values: repeat each Value) {
     add(number)
-    add(value)
+    repeat add(each values)
   }
 }

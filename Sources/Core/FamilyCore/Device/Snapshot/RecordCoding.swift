@@ -20,14 +20,14 @@ public protocol RecordCoding: Sendable {
 public struct Snapshots: Sendable {
   /// Seals bytes with the device's own key.
   public typealias Seal = @Sendable ([UInt8]) -> [UInt8]?
-  /// Opens sealed bytes for the closure, which reads them without a copy. Returns `false` for bytes
-  /// that the device did not seal.
-  public typealias Open =
-    @Sendable (UnsafeRawBufferPointer, (UnsafeRawBufferPointer) -> Void) -> Bool
+  /// Opens this number of sealed bytes; `nil` for bytes that the device did not seal.
+  public typealias Open = @Sendable (_ count: Int, NextBytes) throws -> [UInt8]?
 
   let coding: any RecordCoding
   let seal: Seal
   let open: Open
+  /// The snapshot that the shell has opened while it read the records; `nil`: the records have it.
+  public var opened: OpenedSnapshot?
   /// A device makes a snapshot at a start that replays this many events, and the newest ones.
   var interval: Int
   /// A running device makes a snapshot after this many events, and the newest ones.

@@ -119,14 +119,17 @@ struct Unpacker {
   private var position: UnsafeRawPointer
   private let end: UnsafeRawPointer
   private var hasFailed = false
-  /// The encoding of values that travel, in a device's snapshot.
-  let coding: (any RecordCoding)?
+  /// The snapshot that the bytes are; `nil` for other bytes.
+  private let snapshot: OpenedSnapshot?
 
-  private init(_ position: UnsafeRawPointer, _ count: Int, _ coding: (any RecordCoding)?) {
+  private init(_ position: UnsafeRawPointer, _ count: Int, _ snapshot: OpenedSnapshot?) {
     self.position = position
     end = position + count
-    self.coding = coding
+    self.snapshot = snapshot
   }
+
+  /// The encoding of values that travel, in a device's snapshot.
+  var coding: (any RecordCoding)? { snapshot?.coding }
 
   /// The value; `nil` if the bytes are not those of exactly one value.
   static func unpack<Value: Packable>(_ bytes: [UInt8], as: Value.Type) -> Value? {
@@ -134,19 +137,21 @@ struct Unpacker {
   }
 
   /// The result of the body; `nil` unless the body has read exactly the bytes.
-  static func read<Value>(
-    _ bytes: [UInt8], coding: (any RecordCoding)? = nil, _ body: (inout Unpacker) -> Value
-  ) -> Value? {
-    bytes.withUnsafeBytes { read($0, coding: coding, body) }
+  static func read<Value>(_ bytes: [UInt8], _ body: (inout Unpacker) -> Value) -> Value? {
+    bytes.withUnsafeBytes { read($0, nil, body) }
   }
 
-  /// The result of the body; `nil` unless the body has read exactly the bytes.
-  static func read<Value>(
-    _ bytes: UnsafeRawBufferPointer, coding: (any RecordCoding)? = nil,
+  /// The result of the body; `nil` unless the body has read exactly the snapshot.
+  static func read<Value>(_ snapshot: OpenedSnapshot, _ body: (inout Unpacker) -> Value) -> Value? {
+    snapshot.bytes.withUnsafeBytes { read($0, snapshot, body) }
+  }
+
+  private static func read<Value>(
+    _ bytes: UnsafeRawBufferPointer, _ snapshot: OpenedSnapshot?,
     _ body: (inout Unpacker) -> Value
   ) -> Value? {
     guard let start = bytes.baseAddress else { return nil }
-    var unpacker = Unpacker(start, bytes.count, coding)
+    var unpacker = Unpacker(start, bytes.count, snapshot)
     let value = body(&unpacker)
     return unpacker.hasFailed || unpacker.position < unpacker.end ? nil : value
   }
@@ -207,6 +212,15 @@ struct Unpacker {
   }
 
   mutating func array() -> [UInt8] { [UInt8](next()) }
+
+  /// The bytes of an array, which share the memory of a snapshot.
+  mutating func slice() -> ArraySlice<UInt8> {
+    let part = next()
+    guard let snapshot else { return ArraySlice(part) }
+    let end = snapshot.bytes.count - remaining
+    return snapshot.bytes[(end - part.count)..<end]
+  }
+
   mutating func text() -> String { String(decoding: next(), as: UTF8.self) }
 
   mutating func bool() -> Bool { number() != 0 }

@@ -1,0 +1,86 @@
+public import FamilyModel
+
+/// The state of a snapshot at a start. Values that stay packed share its memory.
+public final class OpenedSnapshot: Sendable {
+  /// The events that the snapshot replaces.
+  public let coverage: SnapshotCoverage
+  let bytes: [UInt8]
+  let coding: any RecordCoding
+
+  init(_ coverage: SnapshotCoverage, _ bytes: [UInt8], _ coding: any RecordCoding) {
+    (self.coverage, self.bytes, self.coding) = (coverage, bytes, coding)
+  }
+}
+
+extension Snapshots {
+  /// Opens a stored snapshot in parts, so that its sealed bytes need no memory.
+  ///
+  /// - Parameter count: The number of its bytes.
+  /// - Returns: `nil` for a snapshot of another version or device.
+  /// - Throws: The errors of `next`.
+  public func open(_ count: Int, _ next: NextBytes) throws -> OpenedSnapshot? {
+    func bytes(_ size: Int) throws -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: size)
+      try bytes.withUnsafeMutableBytes(next)
+      return bytes
+    }
+    guard count >= StoredSnapshot.headBytes,
+      let size = StoredSnapshot.coverageBytes(try bytes(StoredSnapshot.headBytes))
+    else { return nil }
+    let rest = count - StoredSnapshot.headBytes - size
+    guard rest >= 0, let coverage = Unpacker.unpack(try bytes(size), as: SnapshotCoverage.self),
+      let state = try open(rest, next)
+    else { return nil }
+    return OpenedSnapshot(coverage, state, coding)
+  }
+
+  func open(_ snapshot: [UInt8]) -> OpenedSnapshot? {
+    try? snapshot.readParts { try open($0, $1) }
+  }
+}
+
+/// A snapshot as it is stored: the format version, the size of the coverage, the coverage, and the
+/// sealed state.
+enum StoredSnapshot {
+  /// Bytes of the format version and of the size.
+  static let headBytes = 5
+  /// The most bytes of a coverage. Above: no snapshot.
+  private static let largestCoverage = 64 * 1_024
+
+  static func bytes(_ coverage: SnapshotCoverage, _ sealed: [UInt8]) -> [UInt8] {
+    let coverage = Packer.pack(coverage)
+    let size = withUnsafeBytes(of: UInt32(coverage.count).littleEndian) { [UInt8]($0) }
+    return [SnapshotCoverage.formatVersion] + size + coverage + sealed
+  }
+
+  /// The size of the coverage after this head; `nil` for other bytes or another format version.
+  static func coverageBytes(_ head: some Collection<UInt8>) -> Int? {
+    guard head.count == headBytes, head.first == SnapshotCoverage.formatVersion else { return nil }
+    let size = head.dropFirst().reversed().reduce(0) { $0 << 8 | Int($1) }
+    return size <= largestCoverage ? size : nil
+  }
+}
+
+extension SnapshotCoverage {
+  /// Reads the coverage of a stored snapshot; `nil` for other bytes or another format version.
+  public init?(of snapshot: [UInt8]) {
+    let rest = snapshot.dropFirst(StoredSnapshot.headBytes)
+    guard let size = StoredSnapshot.coverageBytes(snapshot.prefix(StoredSnapshot.headBytes)),
+      rest.count >= size,
+      let coverage = Unpacker.unpack(Array(rest.prefix(size)), as: SnapshotCoverage.self)
+    else { return nil }
+    self = coverage
+  }
+}
+
+extension SnapshotCoverage: Packable {
+  func pack(_ packer: inout Packer) {
+    packer.add(seq)
+    packer.add(heads)
+  }
+
+  init(_ packed: inout Unpacker) {
+    let seq = packed.number()
+    self.init(seq: seq, heads: packed.value())
+  }
+}
