@@ -1,4 +1,5 @@
 import FamilyModel
+import Foundation
 import GRDB
 import RelayStore
 import SQLiteStore
@@ -7,25 +8,25 @@ import Testing
 
 /// Values of an agent's store that are longer than any message: snapshots of devices.
 @Suite struct LargeValueTests {
-  private let folder: Folder
-  private var path: String { folder.path("agent") }
-  private static let key: [UInt8] = [1, 40]
+  let folder: Folder
+  var path: String { folder.path("agent") }
+  static let key: [UInt8] = [1, 40]
 
   init() throws { folder = try Folder() }
 
   /// Three frames of bytes that differ by place.
-  private static func bytes(_ seed: UInt8) -> [UInt8] {
+  static func bytes(_ seed: UInt8) -> [UInt8] {
     (0..<3 * Limits.frameBytes).map { UInt8(truncatingIfNeeded: $0 / 251) &+ seed }
   }
 
-  private func withStore<Result>(_ body: (SQLiteAgentStore) throws -> Result) throws -> Result {
+  func withStore<Result>(_ body: (SQLiteAgentStore) throws -> Result) throws -> Result {
     let store = try SQLiteAgentStore(path: path)
     defer { store.close() }
     return try body(store)
   }
 
   /// The value, as a whole and read in parts.
-  private func value(_ store: SQLiteAgentStore) throws -> [UInt8]? {
+  func value(_ store: SQLiteAgentStore) throws -> [UInt8]? {
     let whole = try store.load(prefix: Self.key).first?.value
     var parts: [UInt8] = []
     let isFound = try store.read(Self.key) { count, next in
@@ -40,13 +41,13 @@ import Testing
   }
 
   /// The result of a query by another program.
-  private func query(_ sql: String) throws -> Int? {
+  func query(_ sql: String) throws -> Int? {
     let queue = try DatabaseQueue(path: path)
     defer { try? queue.close() }
     return try queue.inDatabase { try Int.fetchOne($0, sql: sql) }
   }
 
-  private func execute(_ sql: String) throws {
+  func execute(_ sql: String) throws {
     let queue = try DatabaseQueue(path: path)
     defer { try? queue.close() }
     try queue.inDatabase { try $0.execute(sql: sql) }
@@ -124,34 +125,6 @@ import Testing
       #expect(try value(store) == [3])
       try store.apply([Change(key: Self.key, value: Self.bytes(1))])
       #expect(try value(store) == Self.bytes(1))
-    }
-  }
-
-  @Test("O2: a damaged large value is found, and a salvage keeps the other records")
-  func damage() throws {
-    try withStore { store in
-      try store.apply([
-        Change(key: [1, 1], value: [5]), Change(key: Self.key, value: Self.bytes(1)),
-        Change(key: [2], value: Self.bytes(2)),
-      ])
-    }
-    try execute("UPDATE large SET sum = sum + 1 WHERE key = x'0128'")
-    try withStore { (store) throws in
-      #expect(throws: StoreError.self) { try store.load(prefix: [1]) }
-      #expect(throws: StoreError.self) {
-        try store.read(Self.key) { count, next in
-          var bytes = [UInt8](repeating: 0, count: count)
-          try bytes.withUnsafeMutableBytes(next)
-        }
-      }
-      // A reader that stops has read nothing that it trusts.
-      #expect(try store.read(Self.key) { _, _ in })
-      #expect(try store.load(prefix: [1], after: [1], skipping: Self.key).map(\.value) == [[5]])
-    }
-    let result = try SQLiteAgentStore.salvage(path: path)
-    #expect(result.kept == 2 && result.lost == 1)
-    try withStore { (store) throws in
-      #expect(try store.load(prefix: []).map(\.value) == [[5], Self.bytes(2)])
     }
   }
 

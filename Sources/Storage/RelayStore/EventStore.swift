@@ -152,8 +152,10 @@ public protocol AgentStore: AnyObject {
   /// Reads a record's value in parts, so that a long value needs no memory of its own.
   ///
   /// - Parameter body: Receives the number of the value's bytes, and the function that reads them.
+  ///   Precondition: the body does not use the store.
   /// - Returns: Whether there is such a record.
-  /// - Throws: `damaged` if the checksum of a value that was read to its end does not match.
+  /// - Throws: `damaged` if the checksum of a value that was read to its end does not match; `io` for an
+  ///   error of the body that is no `StoreError`.
   func read(_ key: [UInt8], _ body: (Int, NextBytes) throws -> Void) throws(StoreError) -> Bool
   /// Makes the changes durable, in order, as a whole or not at all.
   ///

@@ -15,17 +15,22 @@ extension SQLiteAgentStore {
     (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, sum INTEGER NOT NULL, value BLOB NOT NULL);
     """
 
-  /// Removes the large values that a version without their table has replaced.
-  ///
-  /// - Returns: The keys of the others.
-  static func prepareLargeValues(_ db: Database) throws -> Set<[UInt8]> {
-    guard try db.tableExists("large") else { return [] }
-    try db.execute(
+  /// The keys of the values; none if the table cannot be read.
+  static func largeKeys(_ db: Database) -> Set<[UInt8]> {
+    guard (try? db.tableExists("large")) == true,
+      let keys = try? Data.fetchAll(db, sql: "SELECT key FROM large")
+    else { return [] }
+    return Set(keys.map { [UInt8]($0) })
+  }
+
+  /// Removes the values that a version without their table has replaced. An error leaves them, and nobody
+  /// reads them.
+  static func removeReplacedValues(_ db: Database) {
+    try? db.execute(
       sql: """
         DELETE FROM large WHERE NOT EXISTS
         (SELECT 1 FROM record WHERE record.key = large.key AND length(record.value) = 0)
         """)
-    return Set(try Data.fetchAll(db, sql: "SELECT key FROM large").map { [UInt8]($0) })
   }
 
   /// Writes or removes the large value of a change.
@@ -52,11 +57,10 @@ extension SQLiteAgentStore {
   {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
-        if try readLargeValue(of: key, db, body) { return true }
-        let row = try RawStatement(db, "SELECT value, sum FROM record WHERE key = ?")
-        guard let value = try row.first(binding: 1, key, { try self.value(in: $0, 0, of: key, db) })
+        let record = try RawStatement(db, "SELECT value, sum FROM record WHERE key = ?")
+        guard let value = try record.first(binding: 1, key, { try Self.value(in: $0, 0, of: key) })
         else { return false }
-        try value.readParts(body)
+        if try !value.isEmpty || !readLargeValue(of: key, db, body) { try value.readParts(body) }
         return true
       }
     }
@@ -65,13 +69,23 @@ extension SQLiteAgentStore {
   /// The value in a row, whose checksum is in the next column.
   ///
   /// - Throws: `damaged` if the checksum does not match.
+  private static func value(in row: RawStatement, _ column: Int32, of key: [UInt8]) throws
+    -> [UInt8]
+  {
+    let value = row.bytes(column)
+    guard Int64(sum(key, value)) == row.integer(column + 1) else {
+      throw StoreError.damaged("a record")
+    }
+    return value
+  }
+
+  /// The value of the record in a row, also a large one.
+  ///
+  /// - Throws: `damaged` if the checksum does not match.
   func value(in row: RawStatement, _ column: Int32, of key: [UInt8], _ db: Database) throws
     -> [UInt8]
   {
-    var value = row.bytes(column)
-    guard Int64(Self.sum(key, value)) == row.integer(column + 1) else {
-      throw StoreError.damaged("a record")
-    }
+    var value = try Self.value(in: row, column, of: key)
     guard value.isEmpty else { return value }
     _ = try readLargeValue(of: key, db) { count, next in
       value = try [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in

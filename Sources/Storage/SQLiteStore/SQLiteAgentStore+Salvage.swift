@@ -31,7 +31,7 @@ extension SQLiteAgentStore {
     var result = Salvaged()
     let new = path + ".salvaged"
     try remove(new)
-    let old = try SQLiteAgentStore(path: path)
+    let old = try SQLiteAgentStore(path: path, isSalvaged: true)
     let target = try SQLiteAgentStore(path: new)
     try old.copyWhole(into: target, &result)
     target.close()
@@ -62,7 +62,8 @@ extension SQLiteAgentStore {
             let value: [UInt8]
             do {
               value = try self.value(in: row, 1, of: key, db)
-            } catch is StoreError {
+            } catch {
+              // The row was read. Its checksum or its large value is damaged.
               result.lost += 1
               continue
             }

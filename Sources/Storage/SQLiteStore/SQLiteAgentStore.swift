@@ -25,13 +25,22 @@ public final class SQLiteAgentStore: AgentStore {
   /// - Parameter waitsForLock: Whether to block for a moment while another process uses the file.
   /// - Throws: `locked` if another process uses the file; `damaged`, `wrongVersion` or `io` if it
   ///   is not usable.
-  public init(path: String, waitsForLock: Bool = true) throws(StoreError) {
+  public convenience init(path: String, waitsForLock: Bool = true) throws(StoreError) {
+    try self.init(path: path, waitsForLock: waitsForLock, isSalvaged: false)
+  }
+
+  /// Opens the file. Nothing is removed from a file that is to be salvaged.
+  init(path: String, waitsForLock: Bool = true, isSalvaged: Bool) throws(StoreError) {
     let queue = try StoreFile.open(
       path, application: 0x5052_4131, versions: Self.versions, synchronous: "FULL",
       cacheKilobytes: Self.cacheKilobytes,
       busyTimeout: waitsForLock ? StoreFile.busyTimeout : 0, schema: Self.schema)
     self.queue = queue
-    largeKeys = try StoreFile.translatingErrors { try queue.inDatabase(Self.prepareLargeValues) }
+    largeKeys = queue.inDatabase { db in
+      let keys = Self.largeKeys(db)
+      if !isSalvaged, !keys.isEmpty { Self.removeReplacedValues(db) }
+      return keys
+    }
   }
 
   public func load(prefix: [UInt8]) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
