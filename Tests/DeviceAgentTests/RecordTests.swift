@@ -19,14 +19,23 @@ import Testing
         device: DeviceID(1), at: Instant(milliseconds: 1), body: .beat))
   }
 
+  /// Bytes that the store's file has once.
+  private static let state = [UInt8](repeating: 0xAB, count: 64)
+
   private var snapshot: DeviceRecord {
     var heads = SmallMap<Audience, UInt64>()
     (heads[.family], heads[talk]) = (2, 4)
     let coverage = SnapshotCoverage(seq: 4, heads: heads)
-    return .snapshot(StoredSnapshot.bytes(coverage, [1]))
+    return .snapshot(StoredSnapshot.bytes(coverage, Self.state)!)
   }
 
-  enum Form: CaseIterable { case absent, usable, unusable }
+  enum Form: CaseIterable { case absent, usable, unusable, damaged }
+
+  private func damageSnapshot(_ path: String) throws {
+    var file = try Data(contentsOf: URL(fileURLWithPath: path))
+    file[try #require(file.firstRange(of: Data(Self.state))).lowerBound] ^= 1
+    try file.write(to: URL(fileURLWithPath: path))
+  }
 
   private func snapshots(_ form: Form) -> Snapshots {
     Snapshots(
@@ -43,7 +52,8 @@ import Testing
     let folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let store = try SQLiteAgentStore(path: folder.appendingPathComponent("agent.sqlite").path)
+    let path = folder.appendingPathComponent("agent.sqlite").path
+    var store = try SQLiteAgentStore(path: path)
     let records =
       [(.family, 1), (.family, 2), (talk, 3), (talk, 4), (.family, 5), (talk, 6), (talk, 7)]
       .map { event($0, $1) }
@@ -55,15 +65,21 @@ import Testing
     try store.apply(
       (records.map { Change(.put($0), under: device.recordKeyPrefix) }
         + [Change(.put(event(talk, 8)), under: other.recordKeyPrefix)]))
-    let (found, opened) = try store.recordsAfterSnapshot(of: device, snapshots(form))
     #expect(Set(try store.records(of: device)) == Set(records))
+    if form == .damaged {
+      store.close()
+      try damageSnapshot(path)
+      store = try SQLiteAgentStore(path: path)
+      #expect(throws: StoreError.self) { try store.records(of: device) }
+    }
+    let (found, opened) = try store.recordsAfterSnapshot(of: device, snapshots(form))
     #expect(opened?.coverage.seq == (form == .usable ? 4 : nil))
     let expected: [DeviceRecord] =
       switch form {
       case .absent: records
       case .usable: Array(records.dropFirst(4).dropLast())
       // The device then removes the snapshot.
-      case .unusable: Array(records.dropLast()) + [.snapshot([])]
+      case .unusable, .damaged: Array(records.dropLast()) + [.snapshot([])]
       }
     #expect(Set(found) == Set(expected))
     #expect(found.count == Set(found).count)

@@ -151,7 +151,7 @@ struct SignedFamily: FamilyDriver {
     let early = make(records.withoutCovered, nil)
     guard !early[keyPath: isIgnored] else { return (make(records, nil), false) }
     let opened = make(
-      records.withoutCovered.filter { $0.key != .snapshot }, snapshots?.open(snapshot))
+      records.withoutCovered.filter { $0.key != .snapshot }, snapshots?.read(snapshot))
     for machine in [early, opened] {
       let difference = Reflection(machine).difference(Reflection(complete))
       #expect(difference == nil, "a snapshot lacks state")

@@ -22,7 +22,7 @@ import Testing
 
   @Test(
     "O11: what is sealed opens again, of any length",
-    arguments: [0, 1, 131_071, 131_072, 131_073, 400_000])
+    arguments: [0, 1, 131_071, 131_072, 131_073, 400_000, 5_000_000])
   func opens(_ count: Int) throws {
     let sealed = try #require(seal.seal(bytes(count)))
     #expect(opened(sealed) == bytes(count))
@@ -61,6 +61,28 @@ import Testing
       #expect(!isOpened(changed))
     }
     #expect(!isOpened(whole.dropLast()) && !isOpened(whole + [0]))
+  }
+
+  @Test("O11: the error of a read ends the opening", arguments: 0...4)
+  func unreadable(_ reads: Int) throws {
+    struct Unreadable: Error {}
+    let sealed = try #require(seal.seal(bytes(3 * SnapshotSeal.partBytes)))
+    var left = reads
+    func opened() throws -> [UInt8]? {
+      try sealed.readParts { count, next in
+        try seal.open(count) { buffer in
+          left -= 1
+          if left < 0 { throw Unreadable() }
+          try next(buffer)
+        }
+      }
+    }
+    // The name and three parts.
+    if reads < 4 {
+      #expect(throws: Unreadable.self) { try opened() }
+    } else {
+      #expect(try opened()?.count == 3 * SnapshotSeal.partBytes)
+    }
   }
 
   @Test("O11: the seal of another device does not open")

@@ -77,7 +77,7 @@ struct SnapshotSeal: Sendable {
     return number == parts ? state : nil
   }
 
-  /// The kernel clears two megabytes in a fraction of the time that it takes for as many small pages.
+  /// A page of two megabytes costs the kernel a fraction of the time of as many small pages.
   private static func useLargePages(_ memory: UnsafeMutableRawBufferPointer) {
     let size = 2 * 1_024 * 1_024
     guard memory.count >= 2 * size, let start = memory.baseAddress else { return }

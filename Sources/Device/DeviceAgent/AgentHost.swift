@@ -184,7 +184,7 @@ public actor AgentHost: Service {
       let (records, snapshot) = try store.recordsAfterSnapshot(
         of: address, credential.deviceKeys.snapshots)
       let device = try device(credential, records, snapshot)
-      if !device.link.hasIgnoredSnapshot { return device }
+      if snapshot == nil || !device.link.hasIgnoredSnapshot { return device }
     }
     let records = try store.records(of: address)
     observer?.restored(records, on: address)

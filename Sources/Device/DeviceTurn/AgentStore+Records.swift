@@ -13,18 +13,17 @@ extension AgentStore {
     return try load(prefix: prefix).map { try decode($0, under: prefix) }
   }
 
-  /// The records of a device without its snapshot and the events that the snapshot covers, which are not
+  /// The opened snapshot of a device, and the other records. The events that the snapshot covers are not
   /// read. A device that ignores its snapshot needs ``records(of:)``.
   ///
-  /// - Returns: The records, and the opened snapshot; `nil` without one that can be opened.
+  /// - Returns: Without a snapshot that can be opened, all records and `nil`.
   /// - Throws: The store's error, or the problem of an invalid record.
   package func recordsAfterSnapshot(of device: DeviceAddress, _ snapshots: Snapshots?) throws
     -> (records: [DeviceRecord], snapshot: OpenedSnapshot?)
   {
     let prefix = device.recordKeyPrefix
     let snapshotKey = prefix + RecordKey.snapshot.bytes
-    var snapshot: OpenedSnapshot?
-    let hasSnapshot = try read(snapshotKey) { snapshot = try snapshots?.open($0, $1) }
+    let (hasSnapshot, snapshot) = try openedSnapshot(snapshotKey, snapshots)
     // The keys of events are the first ones.
     let lastEvent = RecordKey.event(Audience(rawValue: .max), seq: .max).bytes
     func events(_ key: some Sequence<UInt8>, after last: [UInt8]) throws -> [DeviceRecord] {
@@ -34,7 +33,7 @@ extension AgentStore {
     var records = try load(prefix: prefix, after: prefix + lastEvent, skipping: snapshotKey)
       .map { try decode($0, under: prefix) }
     guard let snapshot else {
-      // The device removes a snapshot that it cannot use.
+      // The device removes a useless snapshot.
       if hasSnapshot { records.append(.snapshot([])) }
       return (try records + events(lastEvent.prefix(1), after: []), nil)
     }
@@ -45,6 +44,21 @@ extension AgentStore {
       records += try events(last.dropLast(8), after: last)
     }
     return (records, snapshot)
+  }
+
+  /// Whether there is a snapshot, and its opened state; `nil` for a damaged one, and for one that the
+  /// device did not seal.
+  private func openedSnapshot(_ key: [UInt8], _ snapshots: Snapshots?) throws(StoreError)
+    -> (isStored: Bool, opened: OpenedSnapshot?)
+  {
+    var opened: OpenedSnapshot?
+    do throws(StoreError) {
+      let isStored = try read(key) { opened = try snapshots?.read($0, $1) }
+      return (isStored, opened)
+    } catch {
+      guard error.isDamage else { throw error }
+      return (true, nil)
+    }
   }
 
   private func decode(_ record: (key: [UInt8], value: [UInt8]), under prefix: [UInt8]) throws

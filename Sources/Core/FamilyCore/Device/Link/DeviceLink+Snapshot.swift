@@ -49,9 +49,9 @@ extension DeviceLink {
     guard history.snapshot != nil || opened != nil else { return }
     hasIgnoredSnapshot = true
     guard let snapshots, history.lost.isEmpty,
-      let opened = opened ?? history.snapshot.flatMap(snapshots.open),
+      let opened = opened ?? history.snapshot.flatMap(snapshots.read),
       isConsistent(opened.coverage, with: history),
-      let restored = Unpacker.read(opened, { restored(from: &$0, head: opened.coverage) })
+      let restored = Unpacker.read(opened, { restored(from: &$0) })
     else { return }
     let head = opened.coverage
     self = restored
@@ -74,7 +74,7 @@ extension DeviceLink {
   }
 
   /// A copy of this link with the snapshot's state.
-  private func restored(from packed: inout Unpacker, head: SnapshotCoverage) -> DeviceLink {
+  private func restored(from packed: inout Unpacker) -> DeviceLink {
     var link = self
     let isOwn =
       FamilyID(packed.number()) == address.family && packed.value() == address.device
@@ -114,7 +114,8 @@ extension DeviceLink {
   /// Packs the state after the event at a position. Precondition: this device has applied all events
   /// up to the position, in order.
   mutating func draftSnapshot(at seq: UInt64, events: Int) {
-    guard let snapshots, let verifier, verifier.deferred.count == 0, !verifier.deferred.hasDropped
+    guard let snapshots, let verifier, verifier.deferred.count == 0, !verifier.deferred.hasDropped,
+      statements.canPack(snapshots.coding)
     else { return }
     var chains = verifier.chains
     var heads = SmallMap<Audience, UInt64>()
@@ -156,9 +157,9 @@ extension DeviceLink {
       packer.add(child.newestTime)
     }
     guard let state = snapshots.seal(draft.state + end),
-      state.count <= Limits.snapshotBytes
+      state.count <= Limits.snapshotBytes,
+      let stored = StoredSnapshot.bytes(draft.coverage, state)
     else { return }
-    let stored = StoredSnapshot.bytes(draft.coverage, state)
     coverage = draft.coverage
     uncovered = snapshots.margin
     snapshotChange = .put(.snapshot(stored))

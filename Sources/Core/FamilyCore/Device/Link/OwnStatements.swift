@@ -6,7 +6,7 @@ import FamilyModel
 /// read again) *stored*. A later statement of this device about the same subject replaces it.
 struct OwnStatements: Sendable {
   struct Entry: Sendable {
-    /// A command. One of a snapshot stays packed until the device needs it.
+    /// A command. The commands of a snapshot stay packed until the device needs them.
     enum Form: Sendable {
       case command(Command)
       case packed([UInt8])
@@ -106,6 +106,15 @@ struct OwnStatements: Sendable {
     }
     return lost.sorted { $0.order < $1.order }.compactMap { entry in
       entry.form.command(coding).map { Lost(id: entry.id, command: $0) }
+    }
+  }
+
+  /// Whether each command can be read again after it was packed. A device whose commands cannot makes no
+  /// snapshot.
+  func canPack(_ coding: any RecordCoding) -> Bool {
+    entries.values.allSatisfy { entry in
+      guard case .command(let command) = entry.form else { return true }
+      return coding.command(coding.bytes(of: command)) != nil
     }
   }
 

@@ -13,12 +13,12 @@ public final class OpenedSnapshot: Sendable {
 }
 
 extension Snapshots {
-  /// Opens a stored snapshot in parts, so that its sealed bytes need no memory.
+  /// Reads and opens a stored snapshot in parts, so that its sealed bytes need no memory.
   ///
   /// - Parameter count: The number of its bytes.
   /// - Returns: `nil` for a snapshot of another version or device.
   /// - Throws: The errors of `next`.
-  public func open(_ count: Int, _ next: NextBytes) throws -> OpenedSnapshot? {
+  public func read(_ count: Int, _ next: NextBytes) throws -> OpenedSnapshot? {
     func bytes(_ size: Int) throws -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: size)
       try bytes.withUnsafeMutableBytes(next)
@@ -28,14 +28,15 @@ extension Snapshots {
       let size = StoredSnapshot.coverageBytes(try bytes(StoredSnapshot.headBytes))
     else { return nil }
     let rest = count - StoredSnapshot.headBytes - size
-    guard rest >= 0, let coverage = Unpacker.unpack(try bytes(size), as: SnapshotCoverage.self),
+    guard 0...Limits.snapshotBytes ~= rest,
+      let coverage = Unpacker.unpack(try bytes(size), as: SnapshotCoverage.self),
       let state = try open(rest, next)
     else { return nil }
     return OpenedSnapshot(coverage, state, coding)
   }
 
-  func open(_ snapshot: [UInt8]) -> OpenedSnapshot? {
-    try? snapshot.readParts { try open($0, $1) }
+  func read(_ snapshot: [UInt8]) -> OpenedSnapshot? {
+    try? snapshot.readParts { try read($0, $1) }
   }
 }
 
@@ -47,8 +48,10 @@ enum StoredSnapshot {
   /// The most bytes of a coverage. Above: no snapshot.
   private static let largestCoverage = 64 * 1_024
 
-  static func bytes(_ coverage: SnapshotCoverage, _ sealed: [UInt8]) -> [UInt8] {
+  /// The bytes to store; `nil` if the coverage is too long.
+  static func bytes(_ coverage: SnapshotCoverage, _ sealed: [UInt8]) -> [UInt8]? {
     let coverage = Packer.pack(coverage)
+    guard coverage.count <= largestCoverage else { return nil }
     let size = withUnsafeBytes(of: UInt32(coverage.count).littleEndian) { [UInt8]($0) }
     return [SnapshotCoverage.formatVersion] + size + coverage + sealed
   }

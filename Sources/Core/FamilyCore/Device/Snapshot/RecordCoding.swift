@@ -26,7 +26,7 @@ public struct Snapshots: Sendable {
   let coding: any RecordCoding
   let seal: Seal
   let open: Open
-  /// The snapshot that the shell has opened while it read the records; `nil`: the records have it.
+  /// The snapshot that the shell has read and opened; `nil`: the records may have one.
   public var opened: OpenedSnapshot?
   /// A device makes a snapshot at a start that replays this many events, and the newest ones.
   var interval: Int

@@ -93,20 +93,6 @@ extension Event: Packable {
   }
 }
 
-extension Command: Packable {
-  func pack(_ packer: inout Packer) { packer.add(packer.coding?.bytes(of: self) ?? []) }
-
-  init(_ packed: inout Unpacker) {
-    let bytes = packed.array()
-    if let command = packed.coding?.command(bytes) {
-      self = command
-    } else {
-      packed.fail()
-      self = .beat
-    }
-  }
-}
-
 extension Content: Packable {
   func pack(_ packer: inout Packer) { packer.add(packer.coding?.bytes(of: self) ?? []) }
 

@@ -116,10 +116,13 @@ struct Packer: ~Copyable {
 /// Reads the values that a ``Packer`` wrote, in the same order. Other bytes also produce values,
 /// but set `hasFailed`.
 struct Unpacker {
+  /// A smaller part of a snapshot is copied.
+  private static let sharedPart = 16
+
   private var position: UnsafeRawPointer
   private let end: UnsafeRawPointer
   private var hasFailed = false
-  /// The snapshot that the bytes are; `nil` for other bytes.
+  /// The snapshot that owns the bytes; `nil` for other bytes.
   private let snapshot: OpenedSnapshot?
 
   private init(_ position: UnsafeRawPointer, _ count: Int, _ snapshot: OpenedSnapshot?) {
@@ -213,10 +216,13 @@ struct Unpacker {
 
   mutating func array() -> [UInt8] { [UInt8](next()) }
 
-  /// The bytes of an array, which share the memory of a snapshot.
+  /// The bytes of an array. A large part of a snapshot shares its memory. A small one would keep all of
+  /// that memory.
   mutating func slice() -> ArraySlice<UInt8> {
     let part = next()
-    guard let snapshot else { return ArraySlice(part) }
+    guard let snapshot, part.count >= snapshot.bytes.count / Self.sharedPart else {
+      return ArraySlice(part)
+    }
     let end = snapshot.bytes.count - remaining
     return snapshot.bytes[(end - part.count)..<end]
   }
