@@ -41,8 +41,7 @@ import Testing
     Snapshots(
       coding: SnapshotCoding(), seal: { $0 },
       open: { count, next in
-        var state = [UInt8](repeating: 0, count: count)
-        try state.withUnsafeMutableBytes(next)
+        let state = try [UInt8](count, from: next)
         return form == .usable ? state : nil
       })
   }

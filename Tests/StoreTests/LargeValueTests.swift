@@ -31,9 +31,7 @@ import Testing
     var parts: [UInt8] = []
     let isFound = try store.read(Self.key) { count, next in
       for start in stride(from: 0, to: count, by: 100_000) {
-        var part = [UInt8](repeating: 0, count: min(100_000, count - start))
-        try part.withUnsafeMutableBytes(next)
-        parts += part
+        parts += try [UInt8](min(100_000, count - start), from: next)
       }
     }
     #expect(isFound == (whole != nil) && parts == whole ?? [])

@@ -3,6 +3,15 @@
 public typealias NextBytes = (UnsafeMutableRawBufferPointer) throws -> Void
 
 extension [UInt8] {
+  /// The next bytes of a long value.
+  package init(_ count: Int, from next: NextBytes) throws {
+    try self.init(unsafeUninitializedCapacity: count) { bytes, filled in
+      try next(
+        UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<count]))
+      filled = count
+    }
+  }
+
   /// Reads the bytes in parts.
   ///
   /// - Parameter body: Receives the number of bytes, and the function that copies the next ones.

@@ -55,26 +55,23 @@ struct SnapshotSeal: Sendable {
 
   func open(_ count: Int, _ next: NextBytes) throws -> [UInt8]? {
     guard count > Self.nameBytes else { return nil }
-    var name = [UInt8](repeating: 0, count: Self.nameBytes)
-    try name.withUnsafeMutableBytes(next)
+    let name = try [UInt8](Self.nameBytes, from: next)
     var (rest, number, part) = (count - Self.nameBytes, UInt64(0), Data())
     let state = try [UInt8](unsafeUninitializedCapacity: rest) { state, filled in
       Self.useLargePages(UnsafeMutableRawBufferPointer(state))
       while rest > 0 {
         let size = min(rest, Self.partBytes + Self.overhead)
-        rest -= size
         if part.count != size { part = Data(count: size) }
         try part.withUnsafeMutableBytes(next)
-        let binding = Self.binding(name, number, isLast: rest == 0)
+        let binding = Self.binding(name, number, isLast: rest == size)
         guard let box = try? AES.GCM.SealedBox(combined: part),
           let bytes = try? AES.GCM.open(box, using: key, authenticating: binding)
         else { return }
         _ = bytes.copyBytes(to: UnsafeMutableBufferPointer(rebasing: state[filled...]))
-        (number, filled) = (number + 1, filled + bytes.count)
+        (number, filled, rest) = (number + 1, filled + bytes.count, rest - size)
       }
     }
-    let parts = (count - Self.nameBytes - 1) / (Self.partBytes + Self.overhead) + 1
-    return number == parts ? state : nil
+    return rest == 0 ? state : nil
   }
 
   /// A page of two megabytes costs the kernel a fraction of the time of as many small pages.

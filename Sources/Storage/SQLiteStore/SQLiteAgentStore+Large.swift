@@ -87,13 +87,7 @@ extension SQLiteAgentStore {
   {
     var value = try Self.value(in: row, column, of: key)
     guard value.isEmpty else { return value }
-    _ = try readLargeValue(of: key, db) { count, next in
-      value = try [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
-        try next(
-          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[..<count]))
-        filled = count
-      }
-    }
+    _ = try readLargeValue(of: key, db) { value = try [UInt8]($0, from: $1) }
     return value
   }
 

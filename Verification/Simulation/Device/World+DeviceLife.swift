@@ -96,11 +96,7 @@ extension World {
     return Snapshots(
       coding: SnapshotCoding(), interval: 2, runningInterval: 8, margin: 2,
       seal: { isStale ? first.bytes(or: $0) : $0 },
-      open: { count, next in
-        var state = [UInt8](repeating: 0, count: count)
-        try state.withUnsafeMutableBytes(next)
-        return state
-      })
+      open: { try [UInt8]($0, from: $1) })
   }
 
   private func recordRestored(_ device: SimulatedDevice, _ records: [DeviceRecord]) {

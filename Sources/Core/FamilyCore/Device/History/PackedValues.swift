@@ -10,13 +10,13 @@ struct PackedValues<Value: Packable & Sendable>: Sendable {
   /// Packs the values.
   init(_ values: some Sequence<Value>) {
     var ends: [Int] = []
-    bytes =
-      Packer.bytes { packer in
-        for value in values {
-          packer.add(value)
-          ends.append(packer.count)
-        }
-      }[...]
+    let packed = Packer.bytes { packer in
+      for value in values {
+        packer.add(value)
+        ends.append(packer.count)
+      }
+    }
+    bytes = packed[...]
     self.ends = ends
   }
 

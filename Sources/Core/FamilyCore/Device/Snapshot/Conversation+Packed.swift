@@ -136,11 +136,3 @@ extension KnownHandles: Packable {
     withdrawnEverywhere = packed.value()
   }
 }
-
-extension Packer {
-  /// Adds the number of a case and its values.
-  mutating func add<each Value: Packable>(_ number: UInt64, _ values: repeat each Value) {
-    add(number)
-    repeat add(each values)
-  }
-}

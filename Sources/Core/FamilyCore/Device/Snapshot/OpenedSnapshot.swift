@@ -19,18 +19,8 @@ extension Snapshots {
   /// - Returns: `nil` for a snapshot of another version or device.
   /// - Throws: The errors of `next`.
   public func read(_ count: Int, _ next: NextBytes) throws -> OpenedSnapshot? {
-    func bytes(_ size: Int) throws -> [UInt8] {
-      var bytes = [UInt8](repeating: 0, count: size)
-      try bytes.withUnsafeMutableBytes(next)
-      return bytes
-    }
-    guard count >= StoredSnapshot.headBytes,
-      let size = StoredSnapshot.coverageBytes(try bytes(StoredSnapshot.headBytes))
-    else { return nil }
-    let rest = count - StoredSnapshot.headBytes - size
-    guard 0...Limits.snapshotBytes ~= rest,
-      let coverage = Unpacker.unpack(try bytes(size), as: SnapshotCoverage.self),
-      let state = try open(rest, next)
+    guard let (coverage, rest) = try StoredSnapshot.coverage(count, next),
+      rest <= Limits.snapshotBytes, let state = try open(rest, next)
     else { return nil }
     return OpenedSnapshot(coverage, state, coding)
   }
@@ -44,7 +34,7 @@ extension Snapshots {
 /// sealed state.
 enum StoredSnapshot {
   /// Bytes of the format version and of the size.
-  static let headBytes = 5
+  private static let headBytes = 5
   /// The most bytes of a coverage. Above: no snapshot.
   private static let largestCoverage = 64 * 1_024
 
@@ -56,23 +46,27 @@ enum StoredSnapshot {
     return [SnapshotCoverage.formatVersion] + size + coverage + sealed
   }
 
-  /// The size of the coverage after this head; `nil` for other bytes or another format version.
-  static func coverageBytes(_ head: some Collection<UInt8>) -> Int? {
-    guard head.count == headBytes, head.first == SnapshotCoverage.formatVersion else { return nil }
+  /// Reads the coverage of a stored snapshot, and the number of bytes after it; `nil` for other bytes or
+  /// another format version.
+  static func coverage(_ count: Int, _ next: NextBytes) throws -> (SnapshotCoverage, rest: Int)? {
+    guard count >= headBytes else { return nil }
+    let head = try [UInt8](headBytes, from: next)
     let size = head.dropFirst().reversed().reduce(0) { $0 << 8 | Int($1) }
-    return size <= largestCoverage ? size : nil
+    let rest = count - headBytes - size
+    guard head[0] == SnapshotCoverage.formatVersion, size <= largestCoverage, rest >= 0,
+      let coverage = Unpacker.unpack(try [UInt8](size, from: next), as: SnapshotCoverage.self)
+    else { return nil }
+    return (coverage, rest)
   }
 }
 
 extension SnapshotCoverage {
   /// Reads the coverage of a stored snapshot; `nil` for other bytes or another format version.
   public init?(of snapshot: [UInt8]) {
-    let rest = snapshot.dropFirst(StoredSnapshot.headBytes)
-    guard let size = StoredSnapshot.coverageBytes(snapshot.prefix(StoredSnapshot.headBytes)),
-      rest.count >= size,
-      let coverage = Unpacker.unpack(Array(rest.prefix(size)), as: SnapshotCoverage.self)
-    else { return nil }
-    self = coverage
+    guard let stored = try? snapshot.readParts({ try StoredSnapshot.coverage($0, $1) }) else {
+      return nil
+    }
+    self = stored.0
   }
 }
 
