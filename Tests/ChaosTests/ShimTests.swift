@@ -54,7 +54,8 @@ import Testing
     #expect(try await outcomes(.reads).0 == ["1000", "0", "error 5"])
     var kept: Set<Int?> = []
     var synced: Set<Int?> = []
-    for seed: UInt64 in 1...12 {
+    // The shim draws with the seed and its process id, so a way may be missing in any number of runs.
+    for seed: UInt64 in 1...100 where kept.count < 3 || synced.count < 2 {
       let (lines, durable) = try await outcomes(.writes, seed: seed)
       #expect(lines.prefix(2) == ["error 5", "0"] && lines[2] == "\(durable ?? 0)")
       kept.insert(durable)
