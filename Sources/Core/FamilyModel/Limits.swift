@@ -175,7 +175,9 @@ public enum Limits {
   public static let snapshotInterval = 256
   /// Events that a running device applies before it makes a snapshot, and at least an eighth of the
   /// family's log. Below: a start after a kill replays them.
-  public static let runningSnapshotInterval = 4_096
+  public static let runningSnapshotInterval = 1_024
+  /// Events that a device stores while a snapshot is made. Above: the device drops the snapshot.
+  public static let eventsDuringSnapshot = 4_096
   /// The newest events that a snapshot leaves out. An event that arrives later than this many others
   /// drops the snapshot.
   public static let snapshotMargin = 64

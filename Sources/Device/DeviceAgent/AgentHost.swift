@@ -151,6 +151,8 @@ public actor AgentHost: Service {
     }
     for credential in configuration.credentials {
       host.add(try restore(credential))
+      // A start that is killed later keeps the snapshots of the devices before.
+      commit(host.takeBatch())
       if localApps == nil { reportRestored(on: credential.address) }
       guard credential.isInFamily else { continue }
       if connections[credential.keys.publicKey.bytes] == nil { try connect(credential) }

@@ -61,9 +61,12 @@ package final class DeviceHost {
     rosters.share(&records, of: family)
   }
 
-  /// Adds a device, and the connection of its key if it is in a family.
+  /// Adds a device, and the connection of its key if it is in a family. The next batch has the snapshot
+  /// that the device's start has made.
   package func add(_ device: HostedDevice) {
-    devices[device.link.address] = device
+    let address = device.link.address
+    devices[address] = device
+    if let change = device.takeSnapshotChange() { persist([change], of: address) }
     guard device.isInFamily, connections[device.key] == nil else { return }
     connections[device.key] = HostConnection()
   }
@@ -90,8 +93,7 @@ package final class DeviceHost {
     if let deadline = devices[address]?.findDeadline() { timers.set(address, deadline) }
     for effect in stepEffects {
       if case .persist(let changes) = effect {
-        waiting.records.append((address, changes))
-        delayCommit()
+        persist(changes, of: address)
         hasChanged = true
       } else if case .requestAdmission(let question) = effect {
         enqueue(question, of: address)
@@ -99,6 +101,11 @@ package final class DeviceHost {
         effects.append((address, effect))
       }
     }
+  }
+
+  private func persist(_ changes: [RecordChange], of address: DeviceAddress) {
+    waiting.records.append((address, changes))
+    delayCommit()
   }
 
   func delayCommit() { changesDue = changesDue ?? clock.moment + Self.commitDelay }

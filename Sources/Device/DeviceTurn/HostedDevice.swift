@@ -98,6 +98,11 @@ package final class HostedDevice {
     }
   }
 
+  /// Takes the change of the stored snapshot that the device's start requires.
+  func takeSnapshotChange() -> RecordChange? {
+    childMachine?.value?.takeSnapshotChange() ?? guardianMachine?.value?.takeSnapshotChange()
+  }
+
   /// The device's conversations, rosters and commands.
   package var link: DeviceLink { child?.link ?? guardian!.link }
   /// The notices that the owner has not dismissed.

@@ -182,6 +182,10 @@ public struct ChildMachine: Sendable {
   /// Releases the restored events, which only tools read.
   public mutating func releaseRestored() { link.releaseRestored() }
 
+  /// Takes the change of the stored snapshot that this start requires. The first step persists it if
+  /// nobody takes it.
+  public mutating func takeSnapshotChange() -> RecordChange? { link.snapshotChange.take() }
+
   private var derived: DeviceLink.RestoredChild {
     DeviceLink.RestoredChild(known: known, consents: consents, newestTime: relayTime.newest)
   }

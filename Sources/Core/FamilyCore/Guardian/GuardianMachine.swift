@@ -91,6 +91,10 @@ public struct GuardianMachine: Sendable {
   /// Releases the restored events, which only tools read.
   public mutating func releaseRestored() { link.releaseRestored() }
 
+  /// Takes the change of the stored snapshot that this start requires. The first step persists it if
+  /// nobody takes it.
+  public mutating func takeSnapshotChange() -> RecordChange? { link.snapshotChange.take() }
+
   /// Seals and signs a command for a caller that sends it without the outbox.
   ///
   /// - Returns: The key shares that the command's readers need, then the command.

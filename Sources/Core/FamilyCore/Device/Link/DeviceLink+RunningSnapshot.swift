@@ -9,7 +9,7 @@ struct RequestedSnapshot: Sendable {
   var number: UInt64
   /// The uncovered events at the request, which a dropped snapshot leaves uncovered.
   var events: Int
-  /// The events that were stored after the request, up to ``Limits/runningSnapshotInterval``.
+  /// The events that were stored after the request, up to ``Limits/eventsDuringSnapshot``.
   var stored: [(audience: Audience, seq: UInt64)] = []
 }
 
@@ -41,10 +41,10 @@ extension DeviceLink {
   }
 
   /// Records that the device stores an event while a snapshot is made. A snapshot that takes longer
-  /// than the next ``Limits/runningSnapshotInterval`` events is dropped.
+  /// than the next ``Limits/eventsDuringSnapshot`` events is dropped.
   mutating func storedWhileRequested(_ event: Event) {
     requestedSnapshot?.stored.append((event.audience, event.seq))
-    if requestedSnapshot?.stored.count ?? 0 > Limits.runningSnapshotInterval {
+    if requestedSnapshot?.stored.count ?? 0 > Limits.eventsDuringSnapshot {
       dropRequestedSnapshot()
     }
   }
