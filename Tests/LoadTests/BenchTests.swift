@@ -65,7 +65,8 @@ private let bench = URL(fileURLWithPath: CommandLine.arguments[0])
     "O6: bench backup measures approvals beside backups of the relay", .timeLimit(.minutes(10)))
   func backup() async throws {
     let (code, output) = try await run([
-      "backup", "--families", "50", "--stored", "200", "--window", "8", "--seconds", "1",
+      // More families than may wait for a read.
+      "backup", "--families", "2500", "--stored", "200", "--window", "8", "--seconds", "1",
       "--rounds", "1",
     ])
     #expect(code == 0)

@@ -169,7 +169,7 @@ struct FamilyProvisioner {
     var sent: UInt64 = 0
     var done: UInt64 = 0
     while done < families {
-      while sent < families, sent - done < 4_000 {
+      while sent < families, sent < done + Devices.requestsInFlight {
         sent += 1
         try devices.send(.command(devices.newID(), .setRoster(address.roster), nil), in: sent)
       }

@@ -45,6 +45,9 @@ struct Devices: ~Copyable {
   static let timeout = Nanoseconds.seconds(60)
 
   private let context: Context
+  /// The most families whose first request is in flight. The relay refuses those above its bounds with
+  /// a retry time.
+  static let requestsInFlight: UInt64 = 1_000
   /// The send high-water mark for questions. A question beyond it is retried later.
   private static let waitingQuestions: Int32 = 4_096
 
@@ -176,7 +179,7 @@ struct Devices: ~Copyable {
     // The approval of the subscription causes a broadcast of heads.
     var isSubscribed = false
     while attached < families || !isSubscribed {
-      while sent < families, sent < attached + 1_000 {
+      while sent < families, sent < attached + Self.requestsInFlight {
         sent += 1
         try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
       }

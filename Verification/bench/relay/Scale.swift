@@ -155,7 +155,7 @@ struct Scale: AsyncParsableCommand {
   private func attach(_ devices: inout Devices, _ families: [UInt64]) throws {
     var (sent, done) = (0, 0)
     while done < families.count {
-      while sent < families.count, sent - done < 1_000 {
+      while sent < families.count, sent - done < Devices.requestsInFlight {
         // Cursors at the head, so that the relay republishes nothing.
         try devices.send(
           .attach([
