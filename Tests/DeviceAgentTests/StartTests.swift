@@ -1,6 +1,7 @@
 import Credentials
 import DeviceTurn
 import FamilyModel
+import FamilyTrust
 import Foundation
 import Logging
 import RelayStore
@@ -13,7 +14,7 @@ import ZeroMQ
 @testable import FamilyCore
 
 extension AgentHost {
-  fileprivate func closeStore() { store.close() }
+  func closeStore() { store.close() }
 }
 
 @Suite struct StartTests {

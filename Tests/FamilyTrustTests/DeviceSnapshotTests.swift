@@ -130,6 +130,44 @@ import Testing
     #expect(home.startsFromSnapshots > 0 && home.problems.isEmpty)
   }
 
+  @Test("O11: a running device whose records allow no snapshot doubles its wait for the next one")
+  func fruitless() {
+    var home = SignedFamily()
+    (home.runningSnapshotInterval, home.holdsSnapshots) = (8, true)
+    home.restartAll()
+    func texts(until count: Int) -> Int {
+      for text in 1...200 {
+        home.child(3, .post("Hello \(text)"))
+        if home.heldSnapshots.count(where: { $0.device == 3 }) == count { return text }
+      }
+      return 0
+    }
+    var waits: [Int] = []
+    for request in 1...4 {
+      waits.append(texts(until: request))
+      home.snapshotMade(UInt64(request), nil, on: 3)
+    }
+    #expect(waits == [waits[0], 20, 36, 68], "with a margin of 4")
+    let made = texts(until: 5)
+    let held = home.heldSnapshots.last { $0.device == 3 }!
+    home.snapshotMade(held.number, held.snapshot, on: 3)
+    #expect(home.machines.children[3]!.link.fruitlessRequests == 0 && made == 132)
+  }
+
+  @Test("O11: a snapshot is stored together with the reports that replace events, or not at all")
+  func reports() {
+    let home = self.home()
+    var link = home.machines.guardians[1]!.link
+    let snapshot = RecordChange.put(.snapshot([1]))
+    let report = RecordChange.delete(.event(.family, seq: 1))
+    (link.snapshotChange, link.reportChanges) = (snapshot, [])
+    #expect(link.newSnapshot == [1])
+    link.reportChanges = [report]
+    #expect(link.newSnapshot == nil)
+    #expect(link.takeStartChanges() == [report, snapshot])
+    #expect(link.takeStartChanges().isEmpty && link.newSnapshot == nil)
+  }
+
   @Test("O11: random histories with snapshots of running devices end in equal states")
   func randomRuns() {
     for seed: UInt64 in 1...12 {

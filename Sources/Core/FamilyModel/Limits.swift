@@ -174,8 +174,10 @@ public enum Limits {
   /// them at each start.
   public static let snapshotInterval = 256
   /// Events that a running device applies before it makes a snapshot, and at least an eighth of the
-  /// family's log. Below: a start after a kill replays them.
+  /// family's log. Below, and while the snapshot is made: a start after a kill replays them.
   public static let runningSnapshotInterval = 1_024
+  /// How often a running device doubles that number because its records allow no snapshot.
+  public static let snapshotDoublings = 10
   /// Events that a device stores while a snapshot is made. Above: the device drops the snapshot.
   public static let eventsDuringSnapshot = 4_096
   /// The newest events that a snapshot leaves out. An event that arrives later than this many others

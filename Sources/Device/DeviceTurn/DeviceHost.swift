@@ -61,12 +61,13 @@ package final class DeviceHost {
     rosters.share(&records, of: family)
   }
 
-  /// Adds a device, and the connection of its key if it is in a family. The next batch has the snapshot
-  /// that the device's start has made.
+  /// Adds a device, and the connection of its key if it is in a family. The next batch has the changes
+  /// of the device's start, such as a new snapshot.
   package func add(_ device: HostedDevice) {
     let address = device.link.address
     devices[address] = device
-    if let change = device.takeSnapshotChange() { persist([change], of: address) }
+    let changes = device.takeStartChanges()
+    if !changes.isEmpty { persist(changes, of: address) }
     guard device.isInFamily, connections[device.key] == nil else { return }
     connections[device.key] = HostConnection()
   }

@@ -98,9 +98,9 @@ package final class HostedDevice {
     }
   }
 
-  /// Takes the change of the stored snapshot that the device's start requires.
-  func takeSnapshotChange() -> RecordChange? {
-    childMachine?.value?.takeSnapshotChange() ?? guardianMachine?.value?.takeSnapshotChange()
+  /// Takes the changes that the device's start requires.
+  func takeStartChanges() -> [RecordChange] {
+    childMachine?.value?.takeStartChanges() ?? guardianMachine?.value?.takeStartChanges() ?? []
   }
 
   /// The device's conversations, rosters and commands.

@@ -182,9 +182,8 @@ public struct ChildMachine: Sendable {
   /// Releases the restored events, which only tools read.
   public mutating func releaseRestored() { link.releaseRestored() }
 
-  /// Takes the change of the stored snapshot that this start requires. The first step persists it if
-  /// nobody takes it.
-  public mutating func takeSnapshotChange() -> RecordChange? { link.snapshotChange.take() }
+  /// Takes the changes that this start requires. The first step persists them if nobody takes them.
+  public mutating func takeStartChanges() -> [RecordChange] { link.takeStartChanges() }
 
   private var derived: DeviceLink.RestoredChild {
     DeviceLink.RestoredChild(known: known, consents: consents, newestTime: relayTime.newest)

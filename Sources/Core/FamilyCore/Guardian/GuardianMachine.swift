@@ -91,9 +91,8 @@ public struct GuardianMachine: Sendable {
   /// Releases the restored events, which only tools read.
   public mutating func releaseRestored() { link.releaseRestored() }
 
-  /// Takes the change of the stored snapshot that this start requires. The first step persists it if
-  /// nobody takes it.
-  public mutating func takeSnapshotChange() -> RecordChange? { link.snapshotChange.take() }
+  /// Takes the changes that this start requires. The first step persists them if nobody takes them.
+  public mutating func takeStartChanges() -> [RecordChange] { link.takeStartChanges() }
 
   /// Seals and signs a command for a caller that sends it without the outbox.
   ///

@@ -188,7 +188,6 @@ extension DeviceLink {
   ///
   /// - Returns: The notices of the step to the device's owner. Sending may add refusals.
   mutating func endStep(now: Instant, into out: inout Output) -> [DeviceEffect] {
-    if let change = snapshotChange.take() { out.changes.append(change) }
     out.changes += movedAudiences.sorted().compactMap { cursors[$0].map { .put(.cursor($0)) } }
     movedAudiences = []
     if mayShareKeys, let due = sender.newcomersDue, due <= now {

@@ -66,8 +66,7 @@ extension DeviceLink {
   /// Verifies the stored events that were newer than an earlier version, as if they had arrived now:
   /// owner and apps learn what this version knows of them.
   mutating func evaluateNewer(into out: inout Output) {
-    out.changes += reportChanges
-    reportChanges = []
+    out.changes += takeStartChanges()
     guard !newer.isEmpty else { return }
     let (events, rejected) = (newer, out.rejected)
     newer = []

@@ -17,10 +17,13 @@ struct RequestedSnapshot: Sendable {
 /// - *Requested* → (made, and the store has the covered events only) *none*, stored.
 /// - *Requested* → (an event up to its position is stored or read again) *none*.
 extension DeviceLink {
-  /// The snapshot that this start has made, which the next step stores; `nil` without one. A device that
-  /// ignores its former snapshot needs all its events first.
+  /// The snapshot that this start has made; `nil` without one. A device that ignores its former snapshot
+  /// needs all its events first. Reports that replace events must be stored with the snapshot, which
+  /// another machine does not do.
   public var newSnapshot: [UInt8]? {
-    guard !hasIgnoredSnapshot, case .put(.snapshot(let bytes)) = snapshotChange else { return nil }
+    guard !hasIgnoredSnapshot, reportChanges.isEmpty,
+      case .put(.snapshot(let bytes)) = snapshotChange
+    else { return nil }
     return bytes
   }
 
@@ -30,7 +33,8 @@ extension DeviceLink {
   mutating func requestSnapshot(_ events: Int) -> [DeviceEffect] {
     uncovered += events
     guard requestedSnapshot == nil, !hasReadNewer, let snapshots,
-      uncovered >= max(snapshots.runningInterval, Int(clamping: (coverage?.seq ?? 0) / 8))
+      uncovered >= max(
+        snapshots.runningInterval << fruitlessRequests, Int(clamping: (coverage?.seq ?? 0) / 8))
         + snapshots.margin,
       verifier?.deferred.count == 0
     else { return [] }
@@ -61,12 +65,15 @@ extension DeviceLink {
     guard let requested = requestedSnapshot, requested.number == number, let snapshots else {
       return
     }
-    // Records that allow no snapshot are read again only after as many events.
-    guard let bytes, let made = SnapshotCoverage(of: bytes) else { return requestedSnapshot = nil }
+    // Records that allow no snapshot are read again only after twice as many events.
+    guard let bytes, let made = SnapshotCoverage(of: bytes) else {
+      fruitlessRequests = min(fruitlessRequests + 1, Limits.snapshotDoublings)
+      return requestedSnapshot = nil
+    }
     guard !requested.stored.contains(where: { made.lacks($0.audience, $0.seq) }),
       made.heads.entries.allSatisfy({ $0.value <= delivered($0.key) })
     else { return dropRequestedSnapshot() }
-    requestedSnapshot = nil
+    (requestedSnapshot, fruitlessRequests) = (nil, 0)
     coverage = made
     uncovered += snapshots.margin
     out.changes.append(.put(.snapshot(bytes)))

@@ -165,6 +165,13 @@ extension DeviceLink {
     snapshotChange = .put(.snapshot(stored))
   }
 
+  /// Takes the changes of this start, which belong to one transaction: the snapshot covers the events
+  /// that the reports replace.
+  mutating func takeStartChanges() -> [RecordChange] {
+    defer { (reportChanges, snapshotChange) = ([], nil) }
+    return reportChanges + [snapshotChange].compactMap { $0 }
+  }
+
   /// Removes the snapshot, because the store changes below its position. The next start would replay
   /// all events, so the running device makes another one soon.
   mutating func dropSnapshot(into out: inout Output) {

@@ -120,17 +120,19 @@ public struct DeviceLink: Sendable {
   var coverage: SnapshotCoverage?
   /// The snapshot that this start makes.
   var draft: SnapshotDraft?
-  /// The change of the snapshot that the next step stores.
+  /// The change of the snapshot by this start.
   var snapshotChange: RecordChange?
   /// The events after the newest snapshot.
   var uncovered = 0
   /// The snapshot that the shell makes; `nil`: none.
   var requestedSnapshot: RequestedSnapshot?
+  /// The requests since the newest snapshot whose records allowed none.
+  var fruitlessRequests = 0
   /// The number of the last requested snapshot.
   var lastSnapshotRequest: UInt64 = 0
   /// The state of a child's machine in the snapshot.
   var restoredChild: RestoredChild?
-  /// The changes by which the first step replaces reports of the web that were stored as events.
+  /// The changes by which this start replaces reports of the web that were stored as events.
   var reportChanges: [RecordChange] = []
   /// The reports of each child's use of the web.
   var webReports: [PersonID: WebReports] = [:]
