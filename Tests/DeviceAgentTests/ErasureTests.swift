@@ -68,6 +68,26 @@ import ZeroMQ
     }
   }
 
+  @Test("O6, O11: a damaged snapshot does not end an erasure, which removes it")
+  func damagedSnapshot() throws {
+    try makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let snapshot = [UInt8](repeating: 0xAB, count: 64)
+    let noon = Instant(milliseconds: 1_000_000_000)
+    try withStore { store in
+      try addText(1, at: noon, to: store)
+      try store.apply([Change(.put(.snapshot(snapshot)), under: Self.device.recordKeyPrefix)])
+    }
+    var file = try Data(contentsOf: URL(fileURLWithPath: path))
+    file[try #require(file.firstRange(of: Data(snapshot))).lowerBound] ^= 1
+    try file.write(to: URL(fileURLWithPath: path))
+    try withStore { (store) throws in
+      #expect(throws: StoreError.self) { try store.records(of: Self.device) }
+      #expect(try store.eraseContents(of: Self.device, endedBy: noon + .days(1)) == 1)
+      #expect(try store.records(of: Self.device).count == 1)
+    }
+  }
+
   @Test("O6: an agent with a retention erases old contents at its start, and keeps younger ones")
   func start() async throws {
     try makeFolder()

@@ -78,10 +78,36 @@ import Testing
       case .absent: records
       case .usable: Array(records.dropFirst(4).dropLast())
       // The device then removes the snapshot.
-      case .unusable, .damaged: Array(records.dropLast()) + [.snapshot([])]
+      case .unusable: Array(records.dropLast()) + [.snapshot([])]
+      case .damaged: Array(records.dropLast())
       }
     #expect(Set(found) == Set(expected))
     #expect(found.count == Set(found).count)
+    if form == .damaged { #expect(Set(try store.records(of: device)) == Set(expected)) }
+    store.close()
+  }
+
+  @Test("O11: a start refuses a file whose damaged snapshot cannot be removed")
+  func broken() throws {
+    let folder = URL(fileURLWithPath: "/tmp/pr-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("agent.sqlite").path
+    let coverage = SnapshotCoverage(seq: 0, heads: SmallMap())
+    let large = StoredSnapshot.bytes(coverage, [UInt8](repeating: 1, count: 2 * Limits.frameBytes))!
+    var store = try SQLiteAgentStore(path: path)
+    try store.apply([Change(.put(.snapshot(large)), under: device.recordKeyPrefix)])
+    store.close()
+    // Each page of the value names the next one. The file ends with them.
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    let end = try file.seekToEnd()
+    try file.seek(toOffset: end - UInt64(Limits.frameBytes))
+    try file.write(contentsOf: Data(repeating: 0xAA, count: Limits.frameBytes))
+    try file.close()
+    store = try SQLiteAgentStore(path: path)
+    #expect {
+      try store.recordsAfterSnapshot(of: device, snapshots(.usable))
+    } throws: { ($0 as? StoreError)?.isDamage ?? false }
     store.close()
   }
 }

@@ -16,7 +16,8 @@ extension AgentStore {
   func eraseContents(of device: DeviceAddress, endedBy end: Instant) throws -> Int {
     if let last = try lastErasure(of: device), end < last + Self.interval { return 0 }
     let changes = DeviceErasure.changes(
-      of: try records(of: device), in: device.family, endedBy: end, digest: KeyVault.digest)
+      of: try recordsWithoutSnapshot(of: device), in: device.family, endedBy: end,
+      digest: KeyVault.digest)
     let prefix = device.recordKeyPrefix
     let age = withUnsafeBytes(of: end.milliseconds.bigEndian) { Array($0) }
     try apply(

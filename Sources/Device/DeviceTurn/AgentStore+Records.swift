@@ -13,8 +13,17 @@ extension AgentStore {
     return try load(prefix: prefix).map { try decode($0, under: prefix) }
   }
 
+  /// All records of a device without its snapshot.
+  ///
+  /// - Throws: The store's error, or the problem of an invalid record.
+  package func recordsWithoutSnapshot(of device: DeviceAddress) throws -> [DeviceRecord] {
+    let prefix = device.recordKeyPrefix
+    return try load(prefix: prefix, after: prefix, skipping: prefix + RecordKey.snapshot.bytes)
+      .map { try decode($0, under: prefix) }
+  }
+
   /// The opened snapshot of a device, and the other records. The events that the snapshot covers are not
-  /// read. A device that ignores its snapshot needs ``records(of:)``.
+  /// read. A device that ignores its snapshot needs ``records(of:)``. A damaged snapshot is removed.
   ///
   /// - Returns: Without a snapshot that can be opened, all records and `nil`.
   /// - Throws: The store's error, or the problem of an invalid record.
@@ -24,30 +33,28 @@ extension AgentStore {
     let prefix = device.recordKeyPrefix
     let snapshotKey = prefix + RecordKey.snapshot.bytes
     let (hasSnapshot, snapshot) = try openedSnapshot(snapshotKey, snapshots)
-    // The keys of events are the first ones.
-    let lastEvent = RecordKey.event(Audience(rawValue: .max), seq: .max).bytes
-    func events(_ key: some Sequence<UInt8>, after last: [UInt8]) throws -> [DeviceRecord] {
-      try load(prefix: prefix + key, after: prefix + last, skipping: nil)
-        .map { try decode($0, under: prefix) }
-    }
-    var records = try load(prefix: prefix, after: prefix + lastEvent, skipping: snapshotKey)
-      .map { try decode($0, under: prefix) }
     guard let snapshot else {
       // The device removes a useless snapshot.
-      if hasSnapshot { records.append(.snapshot([])) }
-      return (try records + events(lastEvent.prefix(1), after: []), nil)
+      let useless: [DeviceRecord] = hasSnapshot ? [.snapshot([])] : []
+      return (try recordsWithoutSnapshot(of: device) + useless, nil)
     }
+    // The keys of events are the first ones.
+    let lastEvent = RecordKey.event(Audience(rawValue: .max), seq: .max).bytes
+    var records = try load(prefix: prefix, after: prefix + lastEvent, skipping: snapshotKey)
+      .map { try decode($0, under: prefix) }
     for case .cursor(let cursor) in records {
       let last = RecordKey.event(
         cursor.audience, seq: snapshot.coverage.head(of: cursor.audience)
       ).bytes
-      records += try events(last.dropLast(8), after: last)
+      records += try load(prefix: prefix + last.dropLast(8), after: prefix + last, skipping: nil)
+        .map { try decode($0, under: prefix) }
     }
     return (records, snapshot)
   }
 
-  /// Whether there is a snapshot, and its opened state; `nil` for a damaged one, and for one that the
-  /// device did not seal.
+  /// Whether there is a snapshot, and its opened state; `nil` for one that the device did not seal.
+  ///
+  /// - Throws: The store's error: also if its file is so damaged that the snapshot cannot be removed.
   private func openedSnapshot(_ key: [UInt8], _ snapshots: Snapshots?) throws(StoreError)
     -> (isStored: Bool, opened: OpenedSnapshot?)
   {
@@ -57,7 +64,8 @@ extension AgentStore {
       return (isStored, opened)
     } catch {
       guard error.isDamage else { throw error }
-      return (true, nil)
+      try apply([Change(key: key, value: nil)])
+      return (false, nil)
     }
   }
 

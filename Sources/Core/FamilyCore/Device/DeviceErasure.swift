@@ -8,7 +8,7 @@ package enum DeviceErasure {
   /// The changes that erase contents.
   ///
   /// - Parameters:
-  ///   - records: All records of the device.
+  ///   - records: All records of the device; the snapshot may be left out.
   ///   - end: The last moment of an end that is long enough ago.
   package static func changes(
     of records: [DeviceRecord], in family: FamilyID, endedBy end: Instant,
