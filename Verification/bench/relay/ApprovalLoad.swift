@@ -164,14 +164,16 @@ struct FamilyProvisioner {
 
   init(at address: RelayAddress) { self.address = address }
 
-  func provision(_ families: UInt64) throws {
+  /// Creates families 1 to `families`. All have the same devices unless `roster` gives each its own.
+  func provision(_ families: UInt64, roster: ((UInt64) -> Roster)? = nil) throws {
     var devices = try Devices(DeviceID(0), address.administrator, at: address)
     var sent: UInt64 = 0
     var done: UInt64 = 0
     while done < families {
       while sent < families, sent < done + Devices.requestsInFlight {
         sent += 1
-        try devices.send(.command(devices.newID(), .setRoster(address.roster), nil), in: sent)
+        let roster = roster?(sent) ?? address.roster
+        try devices.send(.command(devices.newID(), .setRoster(roster), nil), in: sent)
       }
       guard try devices.requests.waitUntilReadable(within: Devices.timeout) else {
         throw RelayUnavailable()

@@ -59,21 +59,15 @@ struct Sockets: AsyncParsableCommand {
   private func connect(
     _ hosts: UnsafeMutableBufferPointer<SocketsHost>, _ address: RelayAddress, _ context: Context
   ) throws {
-    var provisioner = try Devices(DeviceID(0), address.administrator, at: address)
-    for index in hosts.indices {
-      let keys = try CurveKeyPair.generate()
+    let keys = try hosts.indices.map { _ in try CurveKeyPair.generate() }
+    try FamilyProvisioner(at: address).provision(UInt64(count)) { family in
       var roster = address.roster
-      roster.devices[1].publicKey = keys.publicKey.bytes
-      let family = UInt64(index) + 1
-      try provisioner.send(.command(provisioner.newID(), .setRoster(roster), nil), in: family)
-      hosts.initializeElement(at: index, to: try SocketsHost(family, keys, address, in: context))
+      roster.devices[1].publicKey = keys[Int(family) - 1].publicKey.bytes
+      return roster
     }
-    var provisioned = 0
-    while provisioned < count {
-      guard try provisioner.requests.waitUntilReadable(within: Devices.timeout) else {
-        throw RelayUnavailable()
-      }
-      while try provisioner.nextReply() != nil { provisioned += 1 }
+    for index in hosts.indices {
+      let host = try SocketsHost(UInt64(index) + 1, keys[index], address, in: context)
+      hosts.initializeElement(at: index, to: host)
     }
   }
 
