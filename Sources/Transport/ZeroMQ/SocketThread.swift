@@ -90,11 +90,7 @@ public final class SocketThread: SerialExecutor {
 
   /// Requests a turn soon, from any thread. Needs a system call only if this thread sleeps.
   public func requestTurn() {
-    let mustWake = inbox.withLock { inbox in
-      inbox.isTurnRequested = true
-      return inbox.claimWakeUp()
-    }
-    if mustWake { wake() }
+    if inbox.withLock({ $0.requestTurn() }) { wake() }
   }
 
   // MARK: Executor

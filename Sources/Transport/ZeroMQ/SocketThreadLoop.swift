@@ -14,6 +14,29 @@ struct SocketThreadInbox {
   /// Whether a short-lived thread runs jobs.
   var isDraining = false
 
+  /// Begins a turn, which handles all that was handed over before.
+  ///
+  /// - Returns: Whether the thread ends instead.
+  mutating func beginTurn() -> Bool {
+    isTurnRequested = false
+    return stopping
+  }
+
+  /// Decides whether the thread sleeps after a turn. The caller holds the lock, so that a thread with a
+  /// later job sees the sleeping thread and wakes it.
+  mutating func fallAsleep() -> Bool {
+    sleeping = jobs.isEmpty && closing.isEmpty && !stopping && !isTurnRequested
+    return sleeping
+  }
+
+  /// Requests a turn.
+  ///
+  /// - Returns: Whether the caller must wake the thread.
+  mutating func requestTurn() -> Bool {
+    isTurnRequested = true
+    return claimWakeUp()
+  }
+
   /// Whether the caller must wake the thread. Only the first caller after the thread fell asleep
   /// must.
   mutating func claimWakeUp() -> Bool {
@@ -57,19 +80,10 @@ extension SocketThread {
     identity.store(UInt(pthread_self()), ordering: .relaxed)
     while true {
       runJobs()
-      let isOver = inbox.withLock { inbox in
-        inbox.isTurnRequested = false
-        return inbox.stopping
-      }
-      if isOver { break }
+      if inbox.withLock({ $0.beginTurn() }) { break }
       let deadline = runTurnHandlers()
-      // Decided under the lock, so that a later job sees the sleeping thread and wakes it.
-      let busy = inbox.withLock { inbox in
-        inbox.sleeping =
-          inbox.jobs.isEmpty && inbox.closing.isEmpty && !inbox.stopping && !inbox.isTurnRequested
-        return !inbox.sleeping
-      }
-      sleep(within: busy ? .zero : deadline.map(Self.time(until:)))
+      let sleeps = inbox.withLock { $0.fallAsleep() }
+      sleep(within: sleeps ? deadline.map(Self.time(until:)) : .zero)
       runReadableHandlers()
     }
     loop.hasEnded = true
