@@ -42,12 +42,14 @@ package final class WatchedStore: EventStore {
     return try store.load(family, after: seq)
   }
   package func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {
     if let error = failure(.page, family) { throw error }
-    return try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    return try store.events(
+      of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
   }
   package func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
     throws(StoreError) -> StoredEvent?
@@ -86,11 +88,15 @@ private final class WatchedReader: EventReader {
     if let error = failure(.load, family) { throw error }
     return try reader.load(family, after: seq)
   }
-  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
+  )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {
     if let error = failure(.page, family) { throw error }
-    return try reader.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    return try reader.events(
+      of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
   }
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)
     -> StoredEvent?

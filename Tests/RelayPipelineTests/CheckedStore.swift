@@ -57,9 +57,10 @@ final class CheckedStore: EventStore, @unchecked Sendable {
   }
 
   func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
-    try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    try base.events(of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
   }
 
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID)
@@ -90,10 +91,12 @@ private final class CheckedReader: EventReader {
   }
 
   func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
     defer { ThreadScheduling.current?.mayYield() }
-    return try store.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    return try store.events(
+      of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
   }
 
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID)

@@ -169,10 +169,12 @@ final class FaultyStore: EventStore, @unchecked Sendable {
   }
 
   func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
     if damaged.contains(family) { throw .damaged("a record of the test") }
-    return try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    return try base.events(
+      of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
   }
 
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID)

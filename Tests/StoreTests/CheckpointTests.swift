@@ -160,7 +160,7 @@ import Testing
       try writer.sync { try store.commit(batch([event(1, seq)])) }
       try reader.sync {
         let page = try store.events(
-          of: FamilyID(1), .family, after: seq - 1, limit: 2, bytes: 1 << 20)
+          of: FamilyID(1), .family, after: seq - 1, through: seq, limit: 2, bytes: 1 << 20)
         #expect(page.events == [event(1, seq)])
         let id = event(1, max(4, seq) - 3).command
         #expect(try store.event(of: id, by: DeviceID(1), in: FamilyID(1)) != nil)

@@ -42,7 +42,7 @@ import Testing
     var parts = 0
     var copied = 0
     while true {
-      let progress = try store.copyPart(to: folder.path("copy"))
+      let progress = try store.copyPart(to: folder.path("copy"), room: .max)
       parts += 1
       #expect(progress.copied >= copied, "a commit restarted the copy")
       copied = progress.copied
@@ -71,10 +71,10 @@ import Testing
       event.payload = [UInt8](repeating: 1, count: 100_000)
       try store.commit(batch([event]))
     }
-    #expect(try !store.copyPart(to: folder.path("b")).isComplete)
-    #expect(try !store.copyPart(to: folder.path("c")).isComplete)
-    while try !store.copyPart(to: folder.path("b")).isComplete {}
-    #expect(try !store.copyPart(to: folder.path("c")).isComplete)
+    #expect(try !store.copyPart(to: folder.path("b"), room: .max).isComplete)
+    #expect(try !store.copyPart(to: folder.path("c"), room: .max).isComplete)
+    while try !store.copyPart(to: folder.path("b"), room: .max).isComplete {}
+    #expect(try !store.copyPart(to: folder.path("c"), room: .max).isComplete)
     store.close()
     let copy = try SQLiteEventStore(path: folder.path("b"))
     #expect(try copy.load(FamilyID(1)).events.count == 40)
@@ -83,15 +83,35 @@ import Testing
     #expect(try again.load(FamilyID(1)).events.count == 40)
   }
 
+  @Test("O3, O6: a copy ends without a trace if its rest takes more than the room for it")
+  func littleRoom() throws {
+    let folder = try Folder()
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    defer { store.close() }
+    var large = event(1, 1)
+    large.payload = [UInt8](repeating: 1, count: 3_000_000)
+    try store.commit(batch([large]))
+    // The first part has a megabyte.
+    for room in [-1, 2_900_000] {
+      #expect(throws: StoreError.full) { try store.copyPart(to: folder.path("b"), room: room) }
+    }
+    #expect(try store.copyPart(to: folder.path("b"), room: 3_200_000).copied == 256)
+    #expect(throws: StoreError.full) { try store.copyPart(to: folder.path("b"), room: 1_800_000) }
+    // The next call begins again.
+    #expect(try store.copyPart(to: folder.path("b"), room: .max).copied == 256)
+  }
+
   @Test("O6: a copy that cannot be written says so, and the store continues")
   func noRoom() throws {
     let folder = try Folder()
     let store = try SQLiteEventStore(path: folder.path("a"))
     try store.commit(batch([event(1, 1)]))
-    #expect(throws: StoreError.self) { try store.copyPart(to: folder.path("missing/copy")) }
+    #expect(throws: StoreError.self) {
+      try store.copyPart(to: folder.path("missing/copy"), room: .max)
+    }
     try store.commit(batch([event(1, 2)]))
     #expect(throws: StoreError.io("this engine makes no copies")) {
-      try MemoryEventStore().copyPart(to: folder.path("copy"))
+      try MemoryEventStore().copyPart(to: folder.path("copy"), room: .max)
     }
   }
 }

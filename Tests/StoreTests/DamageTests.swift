@@ -180,7 +180,7 @@ import Testing
     var more = true
     while more {
       let page = try store.events(
-        of: FamilyID(family), Self.audience, after: after, limit: 9, bytes: .max)
+        of: FamilyID(family), Self.audience, after: after, through: .max, limit: 9, bytes: .max)
       pages += page.events
       after = page.events.last?.seq ?? after
       more = page.more

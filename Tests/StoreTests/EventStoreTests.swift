@@ -82,13 +82,22 @@ enum StoreKind: CaseIterable { case memory, sqlite }
     let store = try store(kind, folder)
     let talk = Audience.conversation(PersonID(3))
     try store.commit(batch((1...10).map { event(1, $0, $0 % 2 == 0 ? talk : .family) }))
-    let first = try store.events(of: FamilyID(1), talk, after: 2, limit: 2, bytes: 1 << 20)
+    let first = try store.events(
+      of: FamilyID(1), talk, after: 2, through: .max, limit: 2, bytes: 1 << 20)
     #expect(first.events.map(\.seq) == [4, 6])
     #expect(first.more)
-    let last = try store.events(of: FamilyID(1), talk, after: 6, limit: 2, bytes: 1 << 20)
+    let last = try store.events(
+      of: FamilyID(1), talk, after: 6, through: .max, limit: 2, bytes: 1 << 20)
     #expect(last.events.map(\.seq) == [8, 10])
     #expect(!last.more)
-    let small = try store.events(of: FamilyID(1), talk, after: 0, limit: 9, bytes: 1)
+    let known = try store.events(
+      of: FamilyID(1), talk, after: 4, through: 8, limit: 2, bytes: 1 << 20)
+    #expect(known.events.map(\.seq) == [6, 8])
+    #expect(!known.more)
+    #expect(
+      try store.events(of: FamilyID(1), talk, after: 8, through: 8, limit: 2, bytes: 9).events == []
+    )
+    let small = try store.events(of: FamilyID(1), talk, after: 0, through: .max, limit: 9, bytes: 1)
     #expect(small.events.map(\.seq) == [2])
     #expect(small.more)
   }

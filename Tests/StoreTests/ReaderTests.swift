@@ -33,8 +33,10 @@ import Testing
       #expect(loaded.events.map(\.seq) == Array(seq - 9...seq))
       #expect(loaded.cursors.map(\.cursor.delivered) == [seq])
       #expect(
-        try reader.events(of: FamilyID(2), .family, after: 0, limit: 1_000, bytes: 1 << 20)
-          .events.count == Int(seq))
+        try reader.events(
+          of: FamilyID(2), .family, after: 0, through: .max, limit: 1_000, bytes: 1 << 20
+        )
+        .events.count == Int(seq))
       for old in [1, seq] {
         let found = try reader.event(
           of: CommandID(high: 2, low: old), by: DeviceID(1), in: FamilyID(2))

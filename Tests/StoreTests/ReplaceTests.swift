@@ -36,7 +36,7 @@ import Testing
     #expect(family.events.map(\.payload) == (1...130).map { [UInt8($0)] })
     try store.check(whole: .max)
     // A backup and a shipped log of the store have the new payloads.
-    while try !store.copyPart(to: folder.path("copy")).isComplete {}
+    while try !store.copyPart(to: folder.path("copy"), room: .max).isComplete {}
     let copy = try SQLiteEventStore(path: folder.path("copy"))
     #expect(try copy.load(FamilyID(1)) == family)
     try copy.check(whole: .max)

@@ -264,7 +264,10 @@ import Testing
       #expect { try body() } throws: { ($0 as? StoreError)?.isDamage ?? false }
     }
     if damage.contains("mark") {
-      isFound { _ = try damaged.events(of: FamilyID(1), .family, after: 0, limit: 9, bytes: 999) }
+      isFound {
+        _ = try damaged.events(
+          of: FamilyID(1), .family, after: 0, through: .max, limit: 9, bytes: 999)
+      }
     } else {
       isFound { try damaged.check() }
       isFound { _ = try damaged.load(FamilyID(1)) }
@@ -320,7 +323,8 @@ import Testing
     let talk = Audience.conversation(PersonID(3))
     try store.commit(batch((1...1_000).map { event(1, $0, $0 % 3 == 0 ? talk : .family) }))
     for after: UInt64 in [0, 1, 62, 63, 64, 65, 500, 995, 999, 1_000] {
-      let page = try store.events(of: FamilyID(1), talk, after: after, limit: 50, bytes: 1 << 20)
+      let page = try store.events(
+        of: FamilyID(1), talk, after: after, through: .max, limit: 50, bytes: 1 << 20)
       let all = (1...1_000).filter { $0 % 3 == 0 && UInt64($0) > after }
       #expect(page.events.map { Int($0.seq) } == Array(all.prefix(50)))
       #expect(page.more == (all.count > 50))

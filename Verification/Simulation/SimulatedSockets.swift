@@ -96,10 +96,12 @@ final class SimulatedStore: EventStore, @unchecked Sendable {
   }
 
   func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
     try world.relayReads()
-    return try disk.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+    return try disk.events(
+      of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
   }
 
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID)

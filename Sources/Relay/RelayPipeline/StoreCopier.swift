@@ -15,9 +15,12 @@ package struct StoreCopier: Sendable {
 
   /// Copies the next part. Waits for a commit under way, and delays the next one by the part's time.
   ///
-  /// - Throws: `io` after the end of the commits, and the store's error.
-  package func copyPart(to path: String) throws(StoreError) -> CopyProgress {
-    try committer.readUnlessClosed { store throws(StoreError) in try store.copyPart(to: path) }
+  /// - Parameter room: The bytes that the rest of the copy may take.
+  /// - Throws: `full` if the rest takes more, `io` after the end of the commits, and the store's error.
+  package func copyPart(to path: String, room: Int) throws(StoreError) -> CopyProgress {
+    try committer.readUnlessClosed { store throws(StoreError) in
+      try store.copyPart(to: path, room: room)
+    }
   }
 
   /// Reads the next part of the log. Waits for a commit under way, and delays the next one by the part's

@@ -26,11 +26,14 @@ final class MeasuredStore: EventStore {
     try meter.measureRead { () throws(StoreError) in try base.load(family, after: seq) }
   }
 
-  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
+  )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {
     try meter.measureRead { () throws(StoreError) in
-      try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+      try base.events(of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
     }
   }
 
@@ -46,8 +49,8 @@ final class MeasuredStore: EventStore {
     try base.verify(after: position, limit: limit)
   }
 
-  func copyPart(to path: String) throws(StoreError) -> CopyProgress {
-    try base.copyPart(to: path)
+  func copyPart(to path: String, room: Int) throws(StoreError) -> CopyProgress {
+    try base.copyPart(to: path, room: room)
   }
 
   func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart {
@@ -86,11 +89,14 @@ private final class MeasuredReader: EventReader {
     try meter.measureRead { () throws(StoreError) in try base.load(family, after: seq) }
   }
 
-  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
+  )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {
     try meter.measureRead { () throws(StoreError) in
-      try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+      try base.events(of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
     }
   }
 

@@ -65,6 +65,13 @@ public actor OperatorService: Service {
     var options = SocketOptions()
     options.maximumMessageSize = Int64(OperatorEndpoint.maximumBytes)
     socket = try Socket(.rep, in: context, options: options)
+    // A killed relay leaves its copy.
+    unlink(copyPath)
+  }
+
+  private nonisolated var copyPath: String {
+    URL(fileURLWithPath: store).deletingLastPathComponent().appendingPathComponent("backup.sqlite")
+      .path
   }
 
   /// Runs until a graceful shutdown or the cancellation of the task.
@@ -132,9 +139,11 @@ public actor OperatorService: Service {
       return .statistics(statistics)
     case .beginBackup:
       if backup?.state.isUnderWay != true {
-        let folder = URL(fileURLWithPath: store).deletingLastPathComponent()
-        backup = StoreBackup(
-          relay.copier, to: folder.appendingPathComponent("backup.sqlite").path)
+        let (store, reserve) = (store, relay.reservedBytes)
+        backup = StoreBackup(relay.copier, to: copyPath) {
+          // The disk would count as full until a quarter more is free.
+          RelayStatistics.Store.freeBytes(at: store).map { $0 - reserve - reserve / 4 } ?? .max
+        }
       }
       return .backup(backup!.state)
     case .backup:

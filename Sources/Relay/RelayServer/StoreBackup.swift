@@ -1,6 +1,7 @@
 import Foundation
 import RelayOperation
 import RelayPipeline
+import RelayStore
 import ZeroMQ
 
 /// A copy of the relay's store that is being made beside its work. Confined to the operator's thread.
@@ -14,12 +15,15 @@ struct StoreBackup {
 
   private(set) var state: BackupState
   private let copier: StoreCopier
+  /// The bytes that the rest of the copy may take.
+  private let room: () -> Int
   private var parts = 0
   /// When the next part is due.
   private(set) var due = MonotonicInstant.now
 
-  init(_ copier: StoreCopier, to path: String) {
+  init(_ copier: StoreCopier, to path: String, room: @escaping () -> Int) {
     self.copier = copier
+    self.room = room
     state = BackupState(id: UUID().uuidString, path: path)
   }
 
@@ -28,13 +32,14 @@ struct StoreBackup {
     let begin = MonotonicInstant.now
     guard state.isUnderWay, due <= begin else { return }
     do {
-      let progress = try copier.copyPart(to: state.path)
+      let progress = try copier.copyPart(to: state.path, room: room())
       parts += 1
       (state.copied, state.total) = (progress.copied, progress.total)
       if progress.isComplete || parts.isMultiple(of: Self.partsPerSync) { try sync() }
       if progress.isComplete { state.completed = Date().timeIntervalSince1970 }
     } catch {
-      state.failure = "\(error)"
+      let isFull = (error as? StoreError)?.code == .full
+      state.failure = isFull ? "the disk has no room for it beside its reserve" : "\(error)"
       unlink(state.path)
     }
     let now = MonotonicInstant.now

@@ -6,8 +6,11 @@ public protocol EventReading: AnyObject {
   func snapshot(of family: FamilyID) throws(StoreError) -> StoredSnapshot?
   /// See ``EventStore/load(_:after:)``.
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily
-  /// See ``EventStore/events(of:_:after:limit:bytes:)``.
-  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+  /// See ``EventStore/events(of:_:after:through:limit:bytes:)``.
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
+  )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   /// See ``EventStore/event(of:by:in:)``.
   func event(of command: CommandID, by device: DeviceID, in family: FamilyID) throws(StoreError)

@@ -40,13 +40,19 @@ public protocol EventStore: EventReading, StoreMaintenance {
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily
   /// A page of an audience's events after `seq`, ascending.
   ///
+  /// The time must not grow with the events after `last`: most audiences are quiet.
+  ///
   /// - Parameters:
+  ///   - last: The audience's newest event of interest.
   ///   - limit: The largest number of events.
   ///   - bytes: The largest sum of payload bytes. The first event is returned even if its payload
   ///     is larger.
-  /// - Returns: The events, and whether the audience has more events after them.
+  /// - Returns: The events, and whether the audience has more events after them, up to `last`.
   /// - Throws: `damaged` if a checksum does not match or an event is missing.
-  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
+  )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   /// The event that a device's command led to.
   ///
@@ -104,7 +110,7 @@ extension EventStore {
     Verification(position: nil)
   }
 
-  public func copyPart(to path: String) throws(StoreError) -> CopyProgress {
+  public func copyPart(to path: String, room: Int) throws(StoreError) -> CopyProgress {
     throw .io("this engine makes no copies")
   }
 

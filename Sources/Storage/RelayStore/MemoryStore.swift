@@ -55,9 +55,12 @@ public final class MemoryEventStore: EventStore {
   }
 
   public func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
-    let all = (families[family]?.events ?? []).filter { $0.audience == audience && $0.seq > seq }
+    let all = (families[family]?.events ?? []).filter {
+      $0.audience == audience && $0.seq > seq && $0.seq <= last
+    }
     return Page.cut(all, limit: limit, bytes: bytes)
   }
 

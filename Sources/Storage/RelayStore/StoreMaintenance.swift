@@ -14,8 +14,10 @@ public protocol StoreMaintenance {
   /// A complete copy has exactly the commits that returned before the last call. The caller syncs the
   /// file.
   ///
-  /// - Throws: `io` if the engine makes no copies. After an error the next call begins again.
-  func copyPart(to path: String) throws(StoreError) -> CopyProgress
+  /// - Parameter room: The bytes that the rest of the copy may take.
+  /// - Throws: `full` if the rest takes more; `io` if the engine makes no copies. An error ends the copy,
+  ///   and the next call begins again.
+  func copyPart(to path: String, room: Int) throws(StoreError) -> CopyProgress
   /// The next part of the log after the first `position` events, in order of arrival. The part ends after
   /// `limit` events, or after `bytes` of payload.
   ///

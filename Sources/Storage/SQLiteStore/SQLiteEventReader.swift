@@ -46,11 +46,14 @@ final class SQLiteEventReader: EventReader {
     }
   }
 
-  func events(of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int)
+  func events(
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
+  )
     throws(StoreError) -> (events: [StoredEvent], more: Bool)
   {
     try base.withLock { base throws(StoreError) in
-      try base.events(of: family, audience, after: seq, limit: limit, bytes: bytes)
+      try base.events(of: family, audience, after: seq, through: last, limit: limit, bytes: bytes)
     }
   }
 

@@ -4,13 +4,13 @@ import Glibc
 public import RelayStore
 
 extension SQLiteEventStore {
-  public func copyPart(to path: String) throws(StoreError) -> CopyProgress {
+  public func copyPart(to path: String, room: Int) throws(StoreError) -> CopyProgress {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         if copy?.path != path { copy = try StoreCopy(db, to: path) }
         do {
           let progress = try copy!.step()
-          if progress.isComplete { copy = nil }
+          if progress.isComplete { copy = nil } else { try progress.fit(in: room) }
           return progress
         } catch {
           copy = nil
@@ -21,6 +21,15 @@ extension SQLiteEventStore {
   }
 }
 
+extension CopyProgress {
+  /// - Parameter room: The bytes for the rest before the last step.
+  /// - Throws: `full` if the rest takes more.
+  fileprivate func fit(in room: Int) throws {
+    let rest = total - copied + Int(StoreCopy.pagesPerStep)
+    guard rest * StoreCopy.pageBytes <= room else { throw StoreError.full }
+  }
+}
+
 /// A copy of a database in another file, made in steps beside the commits of the database's connection.
 ///
 /// SQLite mirrors each commit of that connection into the pages that were copied before
@@ -28,6 +37,8 @@ extension SQLiteEventStore {
 /// content and may run on another connection. Between two steps nothing is locked, and the log is as
 /// short as without a copy.
 final class StoreCopy {
+  /// Bytes of a page, by SQLite's default.
+  static let pageBytes = 4_096
   /// Pages of a step. With pages of 4 KB, a commit waits for at most a megabyte.
   static let pagesPerStep: Int32 = 256
 

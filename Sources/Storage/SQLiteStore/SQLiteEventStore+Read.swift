@@ -50,17 +50,18 @@ extension SQLiteEventStore {
   }
 
   public func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let newest = try heads.find(family.rawValue, db)
         var found: [StoredEvent] = []
         var after = seq
-        while after < newest.seq, found.count <= limit {
+        while after < min(newest.seq, last), found.count <= limit {
           let end = try mark(family, after: after, db) ?? newest
           found += try events(of: family, after: after, through: end, db).filter {
-            $0.audience == audience
+            $0.audience == audience && $0.seq <= last
           }
           after = end.seq
         }

@@ -103,10 +103,13 @@ final class RelayDisk {
   }
 
   func events(
-    of family: FamilyID, _ audience: Audience, after seq: UInt64, limit: Int, bytes: Int
+    of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,
+    bytes: Int
   ) throws(StoreError) -> (events: [StoredEvent], more: Bool) {
     try check(family, after: seq)
-    let all = families[family]?.events.filter { $0.audience == audience && $0.seq > seq } ?? []
+    let all =
+      families[family]?.events
+      .filter { $0.audience == audience && $0.seq > seq && $0.seq <= last } ?? []
     return Page.cut(all, limit: limit, bytes: bytes)
   }
 

@@ -40,16 +40,16 @@ extension StoreRead {
       )
     case .page(let page):
       let stored = try store.events(
-        of: page.device.family, page.audience, after: page.after, limit: sizes.pageEvents,
-        bytes: Limits.pageBytes)
+        of: page.device.family, page.audience, after: page.after, through: page.upTo,
+        limit: sizes.pageEvents, bytes: Limits.pageBytes)
       let reply = Reply.page(
         page.audience, try stored.events.map { try Event.decode($0.payload) }, more: stored.more,
         upTo: page.upTo)
       return (.page(page.reply(reply)), stored.events.payloadBytes)
     case .republish(let republish):
       let stored = try store.events(
-        of: republish.family, republish.audience, after: republish.seq - 1, limit: 1,
-        bytes: Limits.pageBytes)
+        of: republish.family, republish.audience, after: republish.seq - 1,
+        through: republish.seq, limit: 1, bytes: Limits.pageBytes)
       return (
         .events(try stored.events.map { try Event.decode($0.payload) }), stored.events.payloadBytes
       )
