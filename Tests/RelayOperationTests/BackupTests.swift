@@ -90,24 +90,47 @@ extension ServiceTests {
         base = sqlite3.connect("relay.sqlite")
         base.execute("UPDATE event SET payload = zeroblob(9) WHERE family = 2 AND seq = 3")
         base.commit(); base.close()'
-        relay --directory . >/dev/null 2>&1; echo "start $?"
+        relay --directory . >out2 2>&1 & pid=$!
+        await grep -qs ready out2
+        grep -c "records cannot be read" out2
+        guardian() { grep -l '"role" : 1,' keys/family-$1-*-1.json; }
+        relayctl history --as "$(guardian 1)" >/dev/null; echo "family 1 $?"
+        relayctl history --as "$(guardian 2)" 2>&1 | grep -o 'problem 503'
+        key=$(relayctl backup-key --file key.json)
+        relayctl backup --directory . --public-key "$key" --to copy >/dev/null; echo "backup $?"
+        relayctl verify copy --key key.json | grep -o 'damaged: 2'; echo "verify ${PIPESTATUS[0]}"
+        relayctl restore copy --key key.json --directory copied | grep -o 'damaged: 2'
+        relayctl check-store --directory copied | tail -1
+        kill $pid; wait $pid
         relayctl check-store --directory . | tail -4; echo "damaged ${PIPESTATUS[0]}"
         relayctl export --directory . --to other | tail -1
         mv administrator.json other/
         sed -i "s#$PWD/requests.ipc#$PWD/other/requests.ipc#" other/administrator.json
-        relay --directory other >out2 2>&1 & pid=$!
-        await grep -qs ready out2
+        relay --directory other >out3 2>&1 & pid=$!
+        await grep -qs ready out3
         relayctl apply families.yaml --directory other --credentials keys >/dev/null; echo "apply $?"
         kill $pid; wait $pid
         relayctl check-store --directory missing 2>/dev/null; echo "missing $?"
+        python3 -c '
+        import sqlite3
+        base = sqlite3.connect("other/relay.sqlite")
+        base.execute("INSERT INTO cursor VALUES (1, 1, 0, 1, 0, 0)")
+        base.commit(); base.close()'
+        relayctl check-store --directory other | tail -1; echo "cursors ${PIPESTATUS[0]}"
+        relayctl export --directory other --to third >/dev/null
+        relayctl check-store --directory third >/dev/null; echo "again $?"
         """)
     let lines = result.output.split(separator: "\n").map(String.init)
     #expect(
       lines == [
-        "running 1", "14 events of 2 families are whole.", "whole 0", "start 65",
+        "running 1", "14 events of 2 families are whole.", "whole 0", "1",
+        "family 1 0", "problem 503", "backup 0", "damaged: 2", "verify 65", "damaged: 2",
+        "9 events of 2 families are whole. 1 records are unreadable.",
         "family  first lost event  newest known event", "2       3                 7",
         "9 events of 2 families are whole. 1 records are unreadable.", "damaged 65",
         "Next: relay --directory other", "apply 0", "missing 1",
+        "Damaged: cursor in family 1. `relayctl export` makes heads and indexes again, and leaves "
+          + "out damaged cursors and passcode locks.", "cursors 65", "again 0",
       ], "\(result.output)")
   }
 }

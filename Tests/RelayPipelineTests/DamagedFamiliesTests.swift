@@ -28,6 +28,20 @@ import Testing
     #expect(!damaged.refuses(FamilyID(1), now: start) && damaged.count == 1)
   }
 
+  @Test("O2: a family whose damage the start has found is refused until the next start")
+  func lasting() {
+    var damaged = DamagedFamilies()
+    #expect(damaged.refuse(FamilyID(1)) == true)
+    #expect(damaged.record(FamilyID(1), refuses: false, now: start) == false)
+    damaged.recordLoad(of: FamilyID(1))
+    for time in [start, start + .days(1)] { #expect(damaged.refuses(FamilyID(1), now: time)) }
+    #expect(!damaged.refuses(FamilyID(2), now: start) && damaged.count == 1)
+    for number in 2...UInt64(DamagedFamilies.limit) {
+      #expect(damaged.refuse(FamilyID(number)) == true)
+    }
+    #expect(damaged.refuse(FamilyID(0)) == false)
+  }
+
   @Test("O2: a store with very many damaged families counts as damaged as a whole")
   func limit() {
     var damaged = DamagedFamilies()

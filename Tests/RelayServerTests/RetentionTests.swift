@@ -53,6 +53,37 @@ import ZeroMQ
     try await fixture.stop()
   }
 
+  @Test("O2, O6: a pass that meets damage erases no question, because its approval may be damaged")
+  func damaged() async throws {
+    var fixture = try await RelayFixture()
+    let pairs = try fixture.createFamily(1)
+    let child = try fixture.peer(1, 30, pairs[30])
+    let header = QuestionHeader(
+      id: QuestionID(high: 5, low: 1), child: PersonID(3), app: AppID("example.landmarks"),
+      subjects: [], choices: [ChoiceHeader(id: "approve", answer: .approval)],
+      expiration: .now + .seconds(1_000))
+    _ = try child.ask(.command(.next, .ask(header, .sealed([1])), nil))
+    let answer = CommandID.next
+    let reply = try fixture.peer(1, 10, pairs[10])
+      .ask(.command(answer, .answer(header.id, choice: "approve"), nil))
+    #expect(reply == .accepted(answer, seq: 3))
+    for _ in 1...2 { _ = try child.post(Self.text) }
+    try await fixture.stop()
+    let file = fixture.folder.appendingPathComponent("relay.sqlite")
+    let sound = try Data(contentsOf: file)
+    for isDamaged in [true, false] {
+      var bytes = sound
+      // The column with the command.
+      let place = try #require(bytes.range(of: Data(answer.bytes)))
+      if isDamaged { bytes[place.lowerBound] ^= 1 }
+      try bytes.write(to: file)
+      fixture = try await RelayFixture(in: fixture.folder)
+      // The store gives no event out whose predecessor is damaged.
+      #expect(try pass(fixture, endedBy: .now + .hours(1)) == (isDamaged ? 1 : 2))
+      try await fixture.stop()
+    }
+  }
+
   @Test("O6: the sweep spares events that are newer than its last pass, and rests for a day")
   func sweep() async throws {
     let fixture = try await RelayFixture()

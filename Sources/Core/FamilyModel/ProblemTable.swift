@@ -381,6 +381,7 @@ extension Problem {
     ProblemEntry(
       503, "the store is damaged",
       "The store no longer holds the data that was written to it.",
-      "Stop the program and restore a copy of its folder, as docs/Operations.md describes."),
+      "A relay refuses the damaged families, and serves all others. Repair its store, or restore a copy, "
+        + "as docs/Operations.md describes. Start an agent with --salvage."),
   ]
 }

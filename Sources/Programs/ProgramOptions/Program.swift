@@ -24,8 +24,8 @@ public enum ExitStatus: Int32, Sendable {
 
 /// The start and the end of a program.
 public enum Program {
-  /// The version of all programs.
-  public static let version = "0.1.0"
+  /// The version of all programs: the next release, with “-dev” until it is released.
+  public static let version = "0.2.0-dev"
 
   /// Parses the process's arguments and runs the command. An error ends the process. The memory of the
   /// process is protected first, because all programs hold keys.

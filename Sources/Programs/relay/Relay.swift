@@ -125,7 +125,11 @@ struct Relay: AsyncParsableCommand {
     // first.
     let path = folder.appendingPathComponent("relay.sqlite").path
     let store = try SQLiteEventStore(path: path)
-    try store.check()
+    let damage = try store.findDamage()
+    if damage.isIndexDamaged {
+      logger.warning("the index of commands is damaged; the start rebuilds it from the log")
+      try store.rebuildIndex()
+    }
     var configuration = RelayService.Configuration(requests: requests, broadcasts: broadcasts)
     configuration.pipeline.maxFamilies = maxFamilies
     if let shards { configuration.pipeline.shards = shards }
@@ -137,7 +141,8 @@ struct Relay: AsyncParsableCommand {
     configuration.pipeline.freeBytes = { RelayStatistics.Store.freeBytes(at: path) }
     let notifier = ServiceNotifier()
     let relay = try RelayService(
-      configuration, keys: keys, store: store, trace: trace ? .standardOutput : nil, logger: logger
+      configuration, keys: keys, store: store, damaged: damage.families,
+      trace: trace ? .standardOutput : nil, logger: logger
     ) {
       FileHandle.standardOutput.write(Data("ready\n".utf8))
       notifier.notify(.ready)

@@ -3,6 +3,7 @@ import BackupArchive
 import FamilyModel
 import Foundation
 import PrivateFiles
+import ProgramOptions
 
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -17,7 +18,11 @@ struct Verify: ParsableCommand {
       .appendingPathComponent("verify-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: scratch) }
     let relay = try RestoredRelay(archive, key: key, to: scratch, until: .end)
-    print("\(relay.text) The backup is whole.".printable)
+    guard let warning = relay.warning else {
+      return print("\(relay.text) The backup is whole.".printable)
+    }
+    print("\(relay.text) \(warning)".printable)
+    throw ExitCode(ExitStatus.unreadableStore.rawValue)
   }
 }
 
@@ -72,6 +77,7 @@ struct Restore: ParsableCommand {
       throw error
     }
     try FileManager.default.moveItem(at: partial, to: folder)
+    if let warning = relay.warning { print(warning) }
     print("\(relay.text) Next: relay --directory \(directory)".printable)
   }
 }

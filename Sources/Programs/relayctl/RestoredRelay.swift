@@ -41,6 +41,15 @@ struct RestoredRelay {
 
   /// The content of the folder, for people.
   let text: String
+  /// The families that the backup has with damaged records, because the relay's store had them.
+  let damaged: [FamilyID]
+  /// The damaged families, for people; `nil` without any.
+  var warning: String? {
+    guard !damaged.isEmpty else { return nil }
+    let names = damaged.map { "\($0.rawValue)" }.joined(separator: ", ")
+    return "Records of these families are damaged: \(names). The relay refuses them, and "
+      + "`relayctl export` saves what is whole."
+  }
 
   /// - Parameter source: The file of a backup, or the folder of a series.
   init(_ source: URL, key: String, to folder: URL, until moment: RestoredMoment) throws {
@@ -68,7 +77,9 @@ struct RestoredRelay {
     }
     var replay = Replay(store, until: moment)
     if let series { try replay.run(series, key: key, secret: secret) }
-    try store.check(whole: .max)
+    let damage = try store.findDamage(whole: .max)
+    if damage.isIndexDamaged { try store.rebuildIndex() }
+    damaged = damage.families.keys.sorted()
     if case .events(let last) = moment, store.events < last {
       throw ControlError("The backup has only \(store.events) events.")
     }

@@ -15,9 +15,28 @@ struct CheckStore: ParsableCommand {
   @Option(help: "The relay's folder.") var directory: String
 
   func run() throws {
-    let result = try StoreSalvage(path: SalvageReport.store(in: directory)).run()
+    let path = SalvageReport.store(in: directory)
+    let result = try StoreSalvage(path: path).run()
     print(SalvageReport(result).text)
     if !result.isWhole { throw ExitCode(ExitStatus.unreadableStore.rawValue) }
+    if let damage = try Self.damage(beside: path) {
+      print(
+        "Damaged: \(damage). `relayctl export` makes heads and indexes again, and leaves out damaged "
+          + "cursors and passcode locks.")
+      throw ExitCode(ExitStatus.unreadableStore.rawValue)
+    }
+  }
+
+  /// The damage of a store whose events are whole: of heads, cursors or the index.
+  private static func damage(beside path: String) throws -> String? {
+    do throws(StoreError) {
+      let store = try SQLiteEventStore(path: path)
+      defer { store.close() }
+      return try store.findDamage(whole: .max).first?.detail
+    } catch {
+      guard error.isDamage else { throw error }
+      return error.detail
+    }
   }
 }
 

@@ -21,6 +21,8 @@ package struct RetentionPass {
   private var expired: [Int]?
   /// Whether the next part has one event, because a longer one had a damaged record.
   private var readsOne = false
+  /// Whether a record was damaged: it may be the approval of a question that seems to have expired.
+  private var hasSkipped = false
   /// Events that lost their contents.
   package private(set) var erased = 0
 
@@ -51,7 +53,7 @@ package struct RetentionPass {
     let part: LogPart
     do { part = try copier.log(after: position, limit: limit, bytes: Self.bytesPerPart) } catch {
       guard error.code == .damaged else { throw error }
-      if readsOne { position += 1 }
+      if readsOne { (position, hasSkipped) = (position + 1, true) }
       readsOne.toggle()
       return false
     }
@@ -65,7 +67,7 @@ package struct RetentionPass {
       guard let event = try? Event.decode(stored.payload) else { continue }
       due += plan.add(event, of: stored.family, at: position)
     }
-    if isComplete || part.position >= part.newest { expired = plan.finish() }
+    if isComplete || part.position >= part.newest { expired = hasSkipped ? [] : plan.finish() }
     try erase(due)
     return expired?.isEmpty ?? false
   }

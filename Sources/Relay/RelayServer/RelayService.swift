@@ -1,5 +1,5 @@
 public import Credentials
-import FamilyModel
+public import FamilyModel
 public import Logging
 public import RelayPipeline
 public import RelayStore
@@ -64,11 +64,14 @@ public actor RelayService: Service {
   ///
   /// - Parameters:
   ///   - store: The store, which this relay alone uses.
+  ///   - damaged: The families whose damage the start has found. The relay refuses their requests.
   ///   - trace: Reports durable events; `nil` without a trace.
   ///   - onReady: Called once when both sockets are bound.
-  /// - Throws: `ZeroMQError` if the socket thread cannot start.
+  /// - Throws: `ZeroMQError` if the socket thread cannot start; `StoreError` if very many families are
+  ///   damaged.
   public init(
     _ configuration: Configuration, keys: RelayKeys, store: sending any EventStore,
+    damaged: [FamilyID: StoreError] = [:],
     trace: CommitTrace? = nil, logger: Logger, onReady: @escaping @Sendable () -> Void = {}
   ) throws {
     self.configuration = configuration
@@ -91,7 +94,11 @@ public actor RelayService: Service {
         shutdown.continuation.finish()
       })
     copier = pipeline.copier
+    try pipeline.refuse(damaged)
   }
+
+  /// The bytes of the disk that must stay free.
+  nonisolated var reservedBytes: Int { configuration.pipeline.reservedBytes }
 
   /// Counts since the start.
   public var counters: RelayCounters { pipeline.counters }

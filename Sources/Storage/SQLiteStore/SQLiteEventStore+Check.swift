@@ -1,64 +1,127 @@
-import FamilyModel
+public import FamilyModel
 import GRDB
 public import RelayStore
 
+/// The damage that a start finds in the records of a store.
+public struct StoreDamage: Sendable {
+  /// The families with a record that does not match its checksum, or its place in the family's chain.
+  public internal(set) var families: [FamilyID: StoreError] = [:]
+  /// Whether the index lacks commands: see ``SQLiteEventStore/rebuildIndex()``.
+  public internal(set) var isIndexDamaged = false
+
+  /// The damage of the first family, or of the index; `nil` for a whole store.
+  public var first: StoreError? {
+    families.min { $0.key < $1.key }?.value
+      ?? (isIndexDamaged ? .damaged("the index of commands") : nil)
+  }
+
+  /// Keeps the first damage of each family.
+  mutating func add(_ error: StoreError, to family: UInt64) {
+    let family = FamilyID(family)
+    families[family] = families[family] ?? error
+  }
+
+  /// Runs the body, whose damage belongs to the family.
+  fileprivate mutating func confine(to family: UInt64, _ body: () throws -> Void) throws {
+    do { try body() } catch let error as StoreError where error.isDamage { add(error, to: family) }
+  }
+}
+
 extension SQLiteEventStore {
-  /// The largest file, in bytes, that ``check(whole:newest:)`` reads as a whole.
+  /// The largest file, in bytes, that ``findDamage(whole:newest:)`` reads as a whole.
   public static let checkedBytes: Int64 = 32 << 20
   /// The newest events that are checked in a larger file, because recent writes are damaged most
   /// often.
   public static let checkedEvents: Int64 = 8_192
 
-  /// Verifies the whole file, or the newest events of a large file.
+  /// Verifies the whole file, or the newest events of a large file. If these have damage, the whole file
+  /// is read.
   ///
-  /// The limits keep a start below a second for any size of file. Every other record is verified
-  /// when it is read, by ``events(of:_:after:limit:bytes:)`` or ``load(_:after:)``.
+  /// The limits keep a start below a second for any size of a sound file. Every other record is verified
+  /// when it is read, by ``events(of:_:after:through:limit:bytes:)`` or ``load(_:after:)``.
+  ///
+  /// A family's damage is known only if each record of the log is there and names its owner. Otherwise
+  /// the newest events of other families may be lost, and their next events would replace them.
   ///
   /// - Parameters:
   ///   - bytes: The largest file that is read as a whole.
   ///   - newest: The number of events that are verified in a larger file.
-  /// - Throws: `damaged` if a checksum does not match, or a chain of events has a gap.
-  public func check(
+  /// - Throws: `damaged` if a record is missing, or if no family can be proven to own a damaged one.
+  ///   Damaged heads, and a damaged structure of the file, throw it too.
+  public func findDamage(
     whole bytes: Int64 = SQLiteEventStore.checkedBytes,
     newest: Int64 = SQLiteEventStore.checkedEvents
-  ) throws(StoreError) {
+  ) throws(StoreError) -> StoreDamage {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         let size = try Int64.fetchOne(
           db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-        guard size ?? 0 <= bytes else {
-          _ = try checkEvents(from: max(1, lastRow - newest + 1), db)
-          return
-        }
-        let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
-        guard found == "ok" else { throw StoreError.damaged("the file's structure") }
-        for family in try checkEvents(from: 1, db) { _ = try loadCursors(family, db) }
-        try checkIndex(db)
+        if size ?? 0 > bytes, try isSound(newest: newest, db) { return StoreDamage() }
+        return try checkFile(db)
       }
     }
   }
 
-  /// Verifies that the index has each command up to its family's last mark.
-  private func checkIndex(_ db: Database) throws {
-    let missing = try Int64.fetchOne(
-      db,
-      sql: """
-        SELECT count(*) FROM event
-        WHERE seq <= (SELECT max(seq) FROM mark WHERE mark.family = event.family)
-        AND NOT EXISTS (
-          SELECT 1 FROM command
-          WHERE command.family = event.family AND command.device = event.device
-          AND command.id = event.command)
-        """)
-    guard missing == 0 else { throw StoreError.damaged("the index of commands") }
+  /// Verifies the file as ``findDamage(whole:newest:)`` does.
+  ///
+  /// - Throws: `damaged` if anything is damaged.
+  public func check(
+    whole bytes: Int64 = SQLiteEventStore.checkedBytes,
+    newest: Int64 = SQLiteEventStore.checkedEvents
+  ) throws(StoreError) {
+    if let damage = try findDamage(whole: bytes, newest: newest).first { throw damage }
+  }
+
+  /// Whether the newest events have no damage.
+  private func isSound(newest: Int64, _ db: Database) throws -> Bool {
+    do {
+      var damage = StoreDamage()
+      _ = try checkEvents(from: max(1, lastRow - newest + 1), &damage, db)
+      return damage.first == nil
+    } catch let error as StoreError where error.isDamage { return false }
+  }
+
+  private func checkFile(_ db: Database) throws -> StoreDamage {
+    var damage = StoreDamage()
+    let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
+    guard found == "ok" else { throw StoreError.damaged("the file's structure") }
+    let newest = try Int64.fetchOne(
+      db, sql: "SELECT max(row) FROM (SELECT row FROM head UNION ALL SELECT row FROM mark)")
+    guard newest ?? 0 <= lastRow else { throw StoreError.damaged("the newest record") }
+    let ends = try checkEvents(from: 1, &damage, db)
+    for family in Set(ends.keys).union(try readers(db)).sorted() {
+      var read: UInt64 = 0
+      try damage.confine(to: family) {
+        _ = try loadPasscodeLock(FamilyID(family), db)
+        let cursors = try loadCursors(FamilyID(family), db)
+        read = cursors.map(\.cursor.delivered).max() ?? 0
+      }
+      // The end of the log is lost, and with it perhaps events of other families.
+      guard read <= ends[family]?.seq ?? 0 else {
+        throw StoreError.damaged("family \(family) lacks event \(read)")
+      }
+    }
+    damage.isIndexDamaged = try needsIndex(db)
+    return damage
+  }
+
+  /// The families whose devices have read events.
+  private func readers(_ db: Database) throws -> [UInt64] {
+    let query = try RawStatement(db, "SELECT DISTINCT family FROM cursor")
+    defer { query.reset() }
+    var families: [UInt64] = []
+    while try query.next() { families.append(query.number(0)) }
+    return families
   }
 
   /// Verifies the checksum of each event from a row on, and that each family's events form one
   /// chain to its head.
   ///
-  /// - Returns: The families of these events, ascending.
-  private func checkEvents(from first: Int64, _ db: Database) throws -> [FamilyID] {
-    var ends: [UInt64: (row: Int64, seq: UInt64)] = [:]
+  /// - Returns: The newest event of each family that has one there.
+  private func checkEvents(from first: Int64, _ damage: inout StoreDamage, _ db: Database) throws
+    -> [UInt64: (row: Int64, seq: UInt64)]
+  {
+    var walk = ChainWalk(from: first)
     let query = try RawStatement(
       db,
       """
@@ -66,23 +129,28 @@ extension SQLiteEventStore {
       WHERE id >= ? ORDER BY id
       """)
     query.bind(1, first)
+    // An error would leave the cached statement at its row, and the next check would begin there.
+    defer { query.reset() }
     while try query.next() {
-      let event = try Self.event(query)
-      let (family, prior) = (event.family.rawValue, query.integer(0))
-      // A family's first event here may continue one before the checked rows.
-      let isContinued = ends[family] == nil && 0 < prior && prior < first && event.seq > 1
-      let end = isContinued ? (prior, event.seq - 1) : ends[family] ?? (0, 0)
-      guard prior == end.0, event.seq == end.1 + 1 else {
-        throw StoreError.damaged("family \(family) lacks event \(end.1 + 1)")
+      let link = ChainWalk.Link(
+        row: query.integer(9), prior: query.integer(0), family: query.number(1),
+        seq: query.number(2))
+      var error: StoreError?
+      do { _ = try Self.event(query) } catch let found as StoreError where found.isDamage {
+        error = found
       }
-      ends[family] = (query.integer(9), event.seq)
+      try walk.add(link, error, &damage) { seq, family, row in
+        guard let event = try? Self.event(inRow: row, db) else { return false }
+        return event.family.rawValue == family && event.seq == seq
+      }
     }
-    for (family, end) in ends {
+    try walk.end(at: lastRow)
+    for (family, end) in walk.ends {
       let head = try heads.find(family, db)
       guard head.row == end.row, head.seq == end.seq else {
         throw StoreError.damaged("the head of family \(family)")
       }
     }
-    return ends.keys.sorted().map { FamilyID($0) }
+    return walk.ends
   }
 }
