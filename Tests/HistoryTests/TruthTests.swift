@@ -14,11 +14,14 @@ import Testing
 
   private static func view(
     _ roster: Roster = HistoryBuilder.roster, passcode: [UInt8] = [1], generations: [UInt64] = [0],
-    limitsOn: Bool? = true, open: [QuestionID] = [], known: [FamilyView.Known]? = []
+    limitsOn: Bool? = true, open: [QuestionID] = [], known: [FamilyView.Known]? = [],
+    withdrawn: [AppID]? = [], account: Account? = nil, age: AgeSettings = AgeSettings()
   ) -> FamilyView {
-    let emily = FamilyView.Child(PersonID(3), limitsOn: limitsOn, open: open, known: known)
+    let emily = FamilyView.Child(
+      PersonID(3), limitsOn: limitsOn, open: open, known: known, withdrawn: withdrawn)
     return FamilyView(
-      roster: roster, passcodeKey: passcode, generations: generations, children: [emily])
+      roster: roster, passcodeKey: passcode, generations: generations, children: [emily],
+      persons: [PersonID(3): FamilyView.Person(account: account, age: age)])
   }
 
   @Test("T10: relay and devices must hold the same roster, settings and questions at rest")
@@ -35,10 +38,14 @@ import Testing
     var smaller = HistoryBuilder.roster
     smaller.devices.removeFirst()
     let ada = FamilyView.Known(HistoryBuilder.ada, in: nil)
+    let young = Account(birthdate: nil, region: "FR", declaration: .guardianDeclared)
+    var always = AgeSettings()
+    always.sharing = .always
     for other in [
       Self.view(smaller), Self.view(passcode: [2]), Self.view(generations: [1]),
       Self.view(limitsOn: false), Self.view(open: [HistoryBuilder.question.id]),
-      Self.view(known: [ada]),
+      Self.view(known: [ada]), Self.view(withdrawn: [HistoryBuilder.app]),
+      Self.view(account: young), Self.view(age: always),
     ] { #expect(verdict(other).isViolated) }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import RelayPipeline
 import TestThreads
 import Testing
@@ -30,6 +31,16 @@ import Testing
       return !Exploration(seed: seed, defect: defect, failing: failing).run().violations.isEmpty
     }
     #expect(found != nil)
+  }
+
+  @Test("the page about the simulator lists each defect")
+  func table() throws {
+    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../docs/Simulation.md")
+    let listed = try String(contentsOf: page, encoding: .utf8)
+      .matches(of: /\| [^|]* \(`([a-zA-Z]+)`\) \| (\d+) \|\n/)
+    #expect(Set(listed.map { String($0.1) }) == Set(PipelineDefect.allCases.map { "\($0)" }))
+    #expect(listed.allSatisfy { UInt64($0.2)! <= Self.bound })
   }
 
   @Test("a seed determines the order") func deterministic() {

@@ -20,17 +20,6 @@ import Testing
     }
   }
 
-  @Test("a checker finds that signatures are not verified")
-  func signatures() {
-    for seed: UInt64 in 1...40 {
-      let result = Simulation.run(seed: seed, without: .signatures, adversary: .relay)
-      if result.violations.contains(where: { $0.name == "no statement forged or repeated" }) {
-        return
-      }
-    }
-    Issue.record("no seed shows the defect")
-  }
-
   @Test("T5: a device to which the relay shows no roster sleeps")
   func withoutRoster() throws {
     let address = DeviceAddress(family: FamilyID(1), device: DeviceID(2))

@@ -26,17 +26,6 @@ import Testing
     #expect(run.trace == Simulation.run(seed: 3, adversary: .guardian).trace)
     #expect(run.trace != Simulation.run(seed: 3, adversary: .child).trace)
   }
-
-  @Test(
-    "a checker finds disabled cryptography",
-    arguments: [(Mutant.signatures, UInt64(20)), (.seals, 20), (.contents, 20)])
-  func mutants(_ mutant: Mutant, _ seeds: UInt64) {
-    for seed in 1...seeds {
-      let result = Simulation.run(seed: seed, without: mutant, adversary: .child)
-      if result.violations.contains(where: { $0.name == "nothing dishonest counts" }) { return }
-    }
-    Issue.record("\(mutant)")
-  }
 }
 
 extension Fact {

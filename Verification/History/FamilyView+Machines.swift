@@ -45,6 +45,7 @@ extension FamilyView {
     let children = link.roster.children.filter {
       owner?.role.isGuardian ?? false || owner?.id == $0.id
     }
+    let persons = owner.map(link.roster.audiences)?.compactMap(\.accountPerson) ?? []
     self.init(
       roster: link.roster, passcodeKey: link.passcode?.publicKey ?? [],
       generations: generations.sorted(),
@@ -58,7 +59,11 @@ extension FamilyView {
           known: reasons.map { Known($0.handle, in: $0.reason.app) },
           settings: [
             .webRules(settings.webRules), .communicationSafety(settings.communicationSafety),
-          ])
-      })
+          ], withdrawn: conversation.consents.withdrawn)
+      },
+      persons: Dictionary(
+        uniqueKeysWithValues: persons.map {
+          ($0, Person(account: link.accounts[$0], age: link.age(of: $0).settings))
+        }))
   }
 }

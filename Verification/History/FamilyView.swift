@@ -15,17 +15,30 @@ public struct FamilyView: Hashable, Sendable {
     public var known: [Known]?
     /// The settings of the web and of pictures. The relay knows none.
     public var settings: [Content]?
+    /// The apps whose consent is withdrawn, in order. The relay knows none.
+    public var withdrawn: [AppID]?
     /// Creates the state of one conversation.
     public init(
       _ id: PersonID, limitsOn: Bool?, open: [QuestionID], known: [Known]?,
-      settings: [Content]? = nil
+      settings: [Content]? = nil, withdrawn: [AppID]? = nil
     ) {
       self.settings = settings
+      self.withdrawn = withdrawn
       self.id = id
       self.limitsOn = limitsOn
       self.open = open
       self.known = known
     }
+  }
+
+  /// The account and the age settings of a person. The relay knows neither.
+  public struct Person: Hashable, Sendable {
+    /// The account; `nil` if nobody has set one.
+    public var account: Account?
+    /// The age settings.
+    public var age: AgeSettings
+    /// Creates the state of one person.
+    public init(account: Account?, age: AgeSettings) { (self.account, self.age) = (account, age) }
   }
 
   /// A known handle.
@@ -49,10 +62,14 @@ public struct FamilyView: Hashable, Sendable {
   public var generations: [UInt64]
   /// The conversations, ascending by child.
   public var children: [Child]
+  /// The persons whose accounts the process may read.
+  public var persons: [PersonID: Person]
   /// Creates the view of one process.
   public init(
-    roster: Roster, passcodeKey: [UInt8], generations: [UInt64], children: [Child]
+    roster: Roster, passcodeKey: [UInt8], generations: [UInt64], children: [Child],
+    persons: [PersonID: Person] = [:]
   ) {
+    self.persons = persons
     self.roster = roster
     self.passcodeKey = passcodeKey
     self.generations = generations

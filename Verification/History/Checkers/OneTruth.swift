@@ -1,7 +1,7 @@
 import FamilyModel
 
 /// Checks that at rest the relay and the devices of its roster hold one truth: roster, passcode,
-/// channels, limits, open questions, known handles and settings.
+/// channels, limits, open questions, known handles, consents, accounts and settings.
 ///
 /// Each device is compared with the relay and, for what the relay does not know, with the first
 /// device of the family. The history needs the views of the relay.
@@ -53,9 +53,17 @@ extension FamilyView {
       if known.limitsOn ?? child.limitsOn != child.limitsOn { return "other limits" }
       if known.known ?? child.known != child.known { return "other known handles" }
       if known.settings ?? child.settings != child.settings { return "other settings" }
+      if known.withdrawn ?? child.withdrawn != child.withdrawn { return "other consents" }
       children[index].settings = child.settings ?? known.settings
+      children[index].withdrawn = child.withdrawn ?? known.withdrawn
       children[index].limitsOn = child.limitsOn
       children[index].known = child.known
+    }
+    for (person, state) in view.persons {
+      let known = persons[person] ?? state
+      if known.account != state.account { return "another account" }
+      if known.age != state.age { return "other age settings" }
+      persons[person] = known
     }
     return nil
   }
