@@ -100,5 +100,8 @@ import Testing
     #expect(rates.total == 5)
     #expect(rates.mean(first: 4) == 0.75)
     #expect(rates.quantile(0.5, first: 3) == 1)
+    #expect(rates.slowness(below: 1, first: 3) == nil)
+    #expect(rates.slowness(below: 2, first: 3) != nil)
+    #expect(CrowdRates().slowness(below: 0, first: 3) == nil)
   }
 }

@@ -25,6 +25,8 @@ struct Run: AsyncParsableCommand {
   @Option(help: "Number of further families that keep the relay busy, hosted by a few processes.")
   var crowd = 0
   @Option(help: "Actions per second of the crowd's people.") var rate = 1_500.0
+  @Option(help: "Commands per second of the crowd; half of all seconds must have as many.")
+  var floor = 0.0
   @Option(help: "Number of processes that host the crowd.") var workers = 2
   @Option(help: "Kinds of faults to inject, comma-separated (default: all but restored-copy).")
   var faults: String?
@@ -47,9 +49,11 @@ struct Run: AsyncParsableCommand {
     guard minutes > 0, families > 0 else {
       throw ValidationError("--minutes and --families must be above 0.")
     }
-    guard crowd >= 0, rate > 0, workers > 0, pause > 0 else {
-      throw ValidationError("--crowd must be 0 or more; --rate, --workers and --pause above 0.")
+    guard crowd >= 0, floor >= 0, rate > 0, workers > 0, pause > 0 else {
+      throw ValidationError(
+        "--crowd and --floor must be 0 or more; --rate, --workers and --pause above 0.")
     }
+    guard floor == 0 || crowd > 0 else { throw ValidationError("--floor needs --crowd.") }
     for name in faults?.split(separator: ",") ?? [] where Fault.Kind(rawValue: String(name)) == nil
     {
       throw ValidationError(
@@ -83,7 +87,7 @@ struct Run: AsyncParsableCommand {
       crowd: crowd > 0 ? Crowd(plan: plan, rate: rate, layout: layout) : nil, kinds: kinds,
       pause: pause, layout: layout, mutant: mutant,
       versions: previous.map { Versions(previous: URL(fileURLWithPath: $0), seed: seed) },
-      isQuiet: json, patience: patience)
+      isQuiet: json, patience: patience, floor: floor)
     let work = Task { try await run.play() }
     let signals = Interrupts.handle { _ in work.cancel() }
     let ended: RunResult?
@@ -115,6 +119,7 @@ struct Run: AsyncParsableCommand {
     if crowd > 0 {
       parts.append("--crowd \(crowd) --rate \(rate.formatted()) --workers \(workers)")
     }
+    if floor > 0 { parts.append("--floor \(floor.formatted())") }
     if pause != FaultPlan.pause { parts.append("--pause \(pause.formatted())") }
     if patience != 120 { parts.append("--patience \(patience.formatted())") }
     if let faults { parts.append("--faults \(faults)") }

@@ -24,6 +24,8 @@ struct ChaosRun: Sendable {
   let isQuiet: Bool
   /// Seconds within which each recovery and the final convergence must end.
   let patience: Double
+  /// The least commands of the crowd in a median second.
+  let floor: Double
 
   func play() async throws -> RunResult {
     try layout.clear()
@@ -109,9 +111,9 @@ struct ChaosRun: Sendable {
       ) { done in
         if done % 100 == 0 { say("checked \(done) of \(crowd.plan.families) families") }
       }
-      for finding in try activity.findings(checks.rates.total, crowd.rate, seconds: seconds) {
-        log.addFinding(finding)
-      }
+      let slowness = checks.rates.slowness(below: floor, first: seconds)
+      let idle = try activity.findings(checks.rates.total, crowd.rate, seconds: seconds)
+      for finding in idle + [slowness].compactMap({ $0 }) { log.addFinding(finding) }
       return checks
     }
     return RunResult(

@@ -90,6 +90,13 @@ struct CrowdRates: Sendable {
     Double(seconds.prefix(Int(count)).reduce(0, +)) / max(1, count)
   }
 
+  /// A finding if the median of the first seconds is below the floor.
+  func slowness(below floor: Double, first count: Double) -> String? {
+    let median = quantile(0.5, first: count) ?? 0
+    guard median < floor else { return nil }
+    return "the crowd was slow: \(Int(median)) commands in the median second, below \(Int(floor))"
+  }
+
   /// The quantile of the first seconds, per second.
   func quantile(_ part: Double, first count: Double) -> Double? {
     seconds.prefix(Int(count)).map(Double.init).quantile(part)
