@@ -21,7 +21,7 @@ import Testing
       PersonID(3), limitsOn: limitsOn, open: open, known: known, withdrawn: withdrawn)
     return FamilyView(
       roster: roster, passcodeKey: passcode, generations: generations, children: [emily],
-      persons: [PersonID(3): FamilyView.Person(account: account, age: age)])
+      persons: [FamilyView.Person(PersonID(3), account: account, age: age)])
   }
 
   @Test("T10: relay and devices must hold the same roster, settings and questions at rest")

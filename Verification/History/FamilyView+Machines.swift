@@ -61,9 +61,8 @@ extension FamilyView {
             .webRules(settings.webRules), .communicationSafety(settings.communicationSafety),
           ], withdrawn: conversation.consents.withdrawn)
       },
-      persons: Dictionary(
-        uniqueKeysWithValues: persons.map {
-          ($0, Person(account: link.accounts[$0], age: link.age(of: $0).settings))
-        }))
+      persons: persons.sorted().map {
+        Person($0, account: link.accounts[$0], age: link.age(of: $0).settings)
+      })
   }
 }

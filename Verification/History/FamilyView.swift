@@ -32,13 +32,23 @@ public struct FamilyView: Hashable, Sendable {
   }
 
   /// The account and the age settings of a person. The relay knows neither.
-  public struct Person: Hashable, Sendable {
+  public struct Person: Hashable, Sendable, CustomStringConvertible {
+    /// The person.
+    public var id: PersonID
     /// The account; `nil` if nobody has set one.
     public var account: Account?
     /// The age settings.
     public var age: AgeSettings
     /// Creates the state of one person.
-    public init(account: Account?, age: AgeSettings) { (self.account, self.age) = (account, age) }
+    public init(_ id: PersonID, account: Account?, age: AgeSettings) {
+      (self.id, self.account, self.age) = (id, account, age)
+    }
+    /// The same text in every process, with the apps in order.
+    public var description: String {
+      let apps = age.apps.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+      return "Person(\(id), \(account as Any), \(age.sharing), \(apps), \(age.ceiling as Any), "
+        + "\(age.sandbox as Any))"
+    }
   }
 
   /// A known handle.
@@ -62,12 +72,12 @@ public struct FamilyView: Hashable, Sendable {
   public var generations: [UInt64]
   /// The conversations, ascending by child.
   public var children: [Child]
-  /// The persons whose accounts the process may read.
-  public var persons: [PersonID: Person]
+  /// The persons whose accounts the process may read, ascending.
+  public var persons: [Person]
   /// Creates the view of one process.
   public init(
     roster: Roster, passcodeKey: [UInt8], generations: [UInt64], children: [Child],
-    persons: [PersonID: Person] = [:]
+    persons: [Person] = []
   ) {
     self.persons = persons
     self.roster = roster

@@ -59,11 +59,13 @@ extension FamilyView {
       children[index].limitsOn = child.limitsOn
       children[index].known = child.known
     }
-    for (person, state) in view.persons {
-      let known = persons[person] ?? state
+    for state in view.persons {
+      guard let known = persons.first(where: { $0.id == state.id }) else {
+        persons.append(state)
+        continue
+      }
       if known.account != state.account { return "another account" }
       if known.age != state.age { return "other age settings" }
-      persons[person] = known
     }
     return nil
   }
