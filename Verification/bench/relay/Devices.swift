@@ -59,6 +59,7 @@ struct Devices: ~Copyable {
   private var message = Multipart(maximumParts: 4)
   /// Families by the first eight bytes of their channels' topics, which are unique.
   private var listeners: [UInt64: (family: UInt64, topic: [UInt8], key: [UInt8])] = [:]
+  private var hasReceivedBroadcast = false
   private var poller = Poller()
   private var templates: [Kind: RequestTemplates] = [:]
   private var nextRequest: UInt64 = 0
@@ -177,8 +178,7 @@ struct Devices: ~Copyable {
     var (sent, attached): (UInt64, UInt64) = (0, 0)
     var inbox: Inbox?
     // The approval of the subscription causes a broadcast of heads.
-    var isSubscribed = false
-    while attached < families || !isSubscribed {
+    while attached < families || !hasReceivedBroadcast {
       while sent < families, sent < attached + Self.requestsInFlight {
         sent += 1
         try send(.attach([Cursor(.family, delivered: 1)]), in: sent)
@@ -197,9 +197,7 @@ struct Devices: ~Copyable {
           try broadcasts.subscribe(first.subscription)
         }
       }
-      while let (_, broadcast) = try nextBroadcast({ try Broadcast.decode([UInt8]($0)) }) {
-        if case .head = broadcast { isSubscribed = true }
-      }
+      while try nextBroadcast({ _ in () }) != nil {}
     }
   }
 
@@ -222,13 +220,16 @@ struct Devices: ~Copyable {
     -> (family: UInt64, R)?
   {
     while try broadcasts.receive(into: &message) == .message {
+      hasReceivedBroadcast = true
       let (isPlain, listeners) = (isPlain, listeners)
       let result: (UInt64, R)? = try message.withBytes(1) { frame in
         let length = Int(frame.first ?? 0)
-        guard length > 0, frame.count > length,
+        guard length > 0, frame.count > length else { throw RelayUnavailable() }
+        // The inbox receives broadcasts of a family before the reply to its attachment is read.
+        guard
           let (family, topic, key) = listeners[
             Self.name(UnsafeRawBufferPointer(rebasing: frame[1...length]))]
-        else { throw RelayUnavailable() }
+        else { return nil }
         // The inbox also receives the other audiences' broadcasts.
         guard frame[1...length].elementsEqual(topic) else { return nil }
         let sealed = UnsafeRawBufferPointer(rebasing: frame[(length + 1)...])
