@@ -27,9 +27,19 @@ struct Sockets: AsyncParsableCommand {
     }
   }
 
+  /// The open files of a host in this process: its two sockets and their connections.
+  private static let filesPerHost = 4
+  /// The open files beside those of the hosts.
+  private static let otherFiles = 100
+
   func run() async throws {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    guard count * Self.filesPerHost + Self.otherFiles <= limit.rlim_max else {
+      throw ValidationError(
+        "\(count) hosts need \(count * Self.filesPerHost + Self.otherFiles) open files, and the limit is "
+          + "\(limit.rlim_max). Choose a smaller --count, or raise the limit.")
+    }
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let run = try RunFolder("/tmp/pr-bench-\(getpid())")
