@@ -27,10 +27,7 @@ struct Herd: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    _ = ConnectionGuard.descriptors()
     let run = try RunFolder("/tmp/pr-bench-\(getpid())")
     defer { run.remove() }
     let folder = run.url

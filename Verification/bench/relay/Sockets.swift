@@ -33,15 +33,13 @@ struct Sockets: AsyncParsableCommand {
   private static let otherFiles = 100
 
   func run() async throws {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    guard count * Self.filesPerHost + Self.otherFiles <= limit.rlim_max else {
+    let needed = count * Self.filesPerHost + Self.otherFiles
+    let limit = ConnectionGuard.descriptors()
+    guard needed <= limit else {
       throw ValidationError(
-        "\(count) hosts need \(count * Self.filesPerHost + Self.otherFiles) open files, and the limit is "
-          + "\(limit.rlim_max). Choose a smaller --count, or raise the limit.")
+        "\(count) hosts need \(needed) open files, and the limit is \(limit). "
+          + "Choose a smaller --count, or raise the limit.")
     }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let run = try RunFolder("/tmp/pr-bench-\(getpid())")
     defer { run.remove() }
     let folder = run.url
