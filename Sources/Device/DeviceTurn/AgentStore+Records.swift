@@ -17,9 +17,7 @@ extension AgentStore {
   ///
   /// - Throws: The store's error, or the problem of an invalid record.
   package func recordsWithoutSnapshot(of device: DeviceAddress) throws -> [DeviceRecord] {
-    let prefix = device.recordKeyPrefix
-    return try load(prefix: prefix, after: prefix, skipping: prefix + RecordKey.snapshot.bytes)
-      .map { try decode($0, under: prefix) }
+    try records(of: device, skipping: RecordKey.snapshot.bytes)
   }
 
   /// The opened snapshot of a device, and the other records. The events that the snapshot covers are not
@@ -30,9 +28,9 @@ extension AgentStore {
   package func recordsAfterSnapshot(of device: DeviceAddress, _ snapshots: Snapshots?) throws
     -> (records: [DeviceRecord], snapshot: OpenedSnapshot?)
   {
-    let prefix = device.recordKeyPrefix
-    let snapshotKey = prefix + RecordKey.snapshot.bytes
-    let (hasSnapshot, snapshot) = try openedSnapshot(snapshotKey, snapshots)
+    let snapshotKey = RecordKey.snapshot.bytes
+    let (hasSnapshot, snapshot) = try openedSnapshot(
+      device.recordKeyPrefix + snapshotKey, snapshots)
     guard let snapshot else {
       // The device removes a useless snapshot.
       let useless: [DeviceRecord] = hasSnapshot ? [.snapshot([])] : []
@@ -40,14 +38,12 @@ extension AgentStore {
     }
     // The keys of events are the first ones.
     let lastEvent = RecordKey.event(Audience(rawValue: .max), seq: .max).bytes
-    var records = try load(prefix: prefix, after: prefix + lastEvent, skipping: snapshotKey)
-      .map { try decode($0, under: prefix) }
+    var records = try records(of: device, after: lastEvent, skipping: snapshotKey)
     for case .cursor(let cursor) in records {
       let last = RecordKey.event(
         cursor.audience, seq: snapshot.coverage.head(of: cursor.audience)
       ).bytes
-      records += try load(prefix: prefix + last.dropLast(8), after: prefix + last, skipping: nil)
-        .map { try decode($0, under: prefix) }
+      records += try self.records(of: device, last.dropLast(8), after: last)
     }
     return (records, snapshot)
   }
@@ -67,6 +63,17 @@ extension AgentStore {
       try apply([Change(key: key, value: nil)])
       return (false, nil)
     }
+  }
+
+  /// The records of a device whose keys begin with `part` and are after `last`, without one.
+  private func records(
+    of device: DeviceAddress, _ part: ArraySlice<UInt8> = [], after last: [UInt8] = [],
+    skipping skipped: [UInt8]? = nil
+  ) throws -> [DeviceRecord] {
+    let prefix = device.recordKeyPrefix
+    return try load(
+      prefix: prefix + part, after: prefix + last, skipping: skipped.map { prefix + $0 }
+    ).map { try decode($0, under: prefix) }
   }
 
   private func decode(_ record: (key: [UInt8], value: [UInt8]), under prefix: [UInt8]) throws
