@@ -82,27 +82,31 @@ import Testing
       "UPDATE event SET family = 9 WHERE family = 4", "UPDATE event SET at = 0 WHERE family = 4",
     ])
   func unknown(_ damage: String) throws {
-    let folder = try Folder()
-    let store = try store(folder, damage)
-    defer { store.close() }
     // A check that fails leaves nothing behind for the next one.
-    for _ in 1...2 {
-      #expect {
-        try store.findDamage()
-      } throws: { ($0 as? StoreError)?.isDamage ?? false }
-    }
+    try expectRefusals(of: damage, 2) { try $0.findDamage() }
   }
 
   @Test(
     "O2: a start refuses a large file whose newest event no family can be proven to own",
     arguments: ["family = 1", "seq = 71", "prior = prior - 1, payload = x'01'"])
   func unknownNewest(_ change: String) throws {
+    try expectRefusals(of: "UPDATE event SET \(change) WHERE family = 3 AND seq = 70", 1) {
+      try $0.findDamage(whole: 0, newest: 1)
+    }
+  }
+
+  /// Expects each of this number of checks to refuse the store that the statement has damaged.
+  private func expectRefusals(
+    of damage: String, _ count: Int, _ check: (SQLiteEventStore) throws -> StoreDamage
+  ) throws {
     let folder = try Folder()
-    let store = try store(folder, "UPDATE event SET \(change) WHERE family = 3 AND seq = 70")
+    let store = try store(folder, damage)
     defer { store.close() }
-    #expect {
-      try store.findDamage(whole: 0, newest: 1)
-    } throws: { ($0 as? StoreError)?.isDamage ?? false }
+    for _ in 1...count {
+      #expect {
+        try check(store)
+      } throws: { ($0 as? StoreError)?.isDamage ?? false }
+    }
   }
 
   @Test(

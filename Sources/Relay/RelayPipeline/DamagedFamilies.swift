@@ -35,7 +35,7 @@ struct DamagedFamilies {
     return (refusal.since..<refusal.since + delay).contains(now)
   }
 
-  /// Refuses a family until the next start: its head may be wrong, so an event could replace another one.
+  /// Refuses a family until the next start. From a snapshot, a load may succeed beside the damage.
   ///
   /// - Returns: Whether the store may be served; `false` above ``limit``.
   mutating func refuse(_ family: FamilyID) -> Bool {

@@ -6,7 +6,7 @@ public import RelayStore
 public struct StoreDamage: Sendable {
   /// The families with a record that does not match its checksum, or its place in the family's chain.
   public internal(set) var families: [FamilyID: StoreError] = [:]
-  /// Whether the index lacks commands: see ``SQLiteEventStore/rebuildIndex()``.
+  /// Whether a mark is wrong or missing, or the index lacks commands: see ``SQLiteEventStore/rebuildIndex()``.
   public internal(set) var isIndexDamaged = false
 
   /// The damage of the first family, or of the index; `nil` for a whole store.
