@@ -156,8 +156,8 @@ let sources: [Target] = [
     [
       "CAppLauncher", "ContentCheck", "DeviceTurn", "FamilyModel", "FamilyCore", "FamilyTrust",
       "RelayWire",
-      "RelayStore", "ZeroMQ", "Credentials", "DeviceConnection", "SystemClock", deque, logging,
-      lifecycle, subprocess, systemPackage,
+      "RelayStore", "ZeroMQ", "Credentials", "DeviceConnection", "SystemClock", crypto, deque,
+      logging, lifecycle, subprocess, systemPackage,
     ]),
 
   library(
@@ -272,12 +272,13 @@ let sources: [Target] = [
 
 let verification: [Target] = [
   rig("History", ["FamilyModel", "FamilyCore"]),
+  rig("BlockStorage", ["FamilyCore"]),
   rig("FamilyHarness", ["FamilyModel", "FamilyCore"]),
   rig(
     "Simulation",
     [
-      "FamilyModel", "FamilyCore", "Credentials", "DeviceTurn", "RelayPipeline", "RelayWire",
-      "RelayStore", "ZeroMQ", "History", heap,
+      "BlockStorage", "FamilyModel", "FamilyCore", "Credentials", "DeviceTurn", "RelayPipeline",
+      "RelayWire", "RelayStore", "ZeroMQ", "History", heap,
     ]),
   tool("simulate", ["FamilyModel", "Simulation", "History", "TextTable"]),
 
@@ -368,11 +369,13 @@ let suites: [Target] = [
 
   tests("FamilyModelTests", ["FamilyModel"]),
   tests(
-    "FamilyCoreTests", ["FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "RelayWire"]),
+    "FamilyCoreTests",
+    ["BlockStorage", "FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "RelayWire"]),
   tests(
     "FamilyTrustTests",
     [
-      "FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust", "RelayStore",
+      "BlockStorage", "FamilyHarness", "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust",
+      "RelayStore",
       "RelayWire", "SQLiteStore", crypto,
     ]),
   tests(

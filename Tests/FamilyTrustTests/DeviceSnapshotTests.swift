@@ -308,8 +308,8 @@ import Testing
     // holds, such as the outbox, has its own records and needs no other version.
     let digest = shape.joined(separator: "\n").utf8
       .reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    #expect(SnapshotCoverage.formatVersion == 6)
-    #expect(digest == 0xE7E3_A6BC_E16D_4951, "\(shape.count) properties: \(shape)")
+    #expect(SnapshotCoverage.formatVersion == 7)
+    #expect(digest == 0x0299_F15F_96D6_45AA, "\(shape.count) properties: \(shape)")
   }
 
   @Test("O11: the store reveals no more with a snapshot than without")

@@ -1,9 +1,11 @@
-@testable import FamilyCore
+import BlockStorage
 import FamilyHarness
 import FamilyModel
 import FamilyTrust
 import RelayWire
 import Testing
+
+@testable import FamilyCore
 
 /// A family with real keys: a child's two devices with an app, two guardians, and a relay. Every
 /// message is encoded and decoded as on a socket. Tests can act as the relay's operator.
@@ -129,22 +131,27 @@ struct SignedFamily: FamilyDriver {
     let guardian = { [self] in guardianMachine(id, with($1), $0, ids) }
     let snapshots = security?.snapshots
     if isChild(id) {
-      let (machine, isEarly) = Self.started(records, snapshots, \.link.hasIgnoredSnapshot, child)
+      let (machine, isEarly) = Self.started(
+        records, snapshots, \.link.hasIgnoredSnapshot, child
+      ) { $0.moveHistory(to: MemoryHistory()) }
       machines.children[id] = machine
       if isEarly { startsFromSnapshots += 1 }
       startApp(on: id)
     } else {
-      let (machine, isEarly) = Self.started(records, snapshots, \.link.hasIgnoredSnapshot, guardian)
+      let (machine, isEarly) = Self.started(
+        records, snapshots, \.link.hasIgnoredSnapshot, guardian
+      ) { $0.moveHistory(to: MemoryHistory()) }
       machines.guardians[id] = machine
       if isEarly { startsFromSnapshots += 1 }
     }
   }
 
   /// The machine of these records, and whether it started from a snapshot. A snapshot that was opened
-  /// before gives the same machine.
+  /// before gives the same machine, and so does a history that moved out of memory.
   private static func started<Machine>(
     _ records: [DeviceRecord], _ snapshots: Snapshots?, _ isIgnored: KeyPath<Machine, Bool>,
-    _ make: ([DeviceRecord], OpenedSnapshot?) -> Machine
+    _ make: ([DeviceRecord], OpenedSnapshot?) -> Machine,
+    moveHistory: (inout Machine) -> Void
   ) -> (Machine, isEarly: Bool) {
     let complete = make(records.filter { $0.key != .snapshot }, nil)
     guard let snapshot = records.firstSnapshot else { return (complete, false) }
@@ -152,11 +159,13 @@ struct SignedFamily: FamilyDriver {
     guard !early[keyPath: isIgnored] else { return (make(records, nil), false) }
     let opened = make(
       records.withoutCovered.filter { $0.key != .snapshot }, snapshots?.read(snapshot))
-    for machine in [early, opened] {
+    var moved = opened
+    moveHistory(&moved)
+    for machine in [early, opened, moved] {
       let difference = Reflection(machine).difference(Reflection(complete))
       #expect(difference == nil, "a snapshot lacks state")
     }
-    return (early, true)
+    return (moved, true)
   }
 
   /// The handles that the app names when it starts.

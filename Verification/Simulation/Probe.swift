@@ -34,6 +34,7 @@ public enum Probe: String, CaseIterable, Sendable {
   case deviceClockSetBack = "a device's clock is set back"
   case deviceStartsFromSnapshot = "a device starts from its snapshot"
   case snapshotOfRunningDevice = "a running device makes a snapshot"
+  case historyMoved = "a device's history leaves its memory"
   case outboxRestored = "a device starts with commands in its outbox"
   case presenceAnnounced = "a device announces its presence"
   case subscribedAgain = "a device repeats its subscriptions"

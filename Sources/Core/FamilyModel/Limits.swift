@@ -125,10 +125,13 @@ public enum Limits {
   /// half, and does not compare positions that it has forgotten.
   public static let chainPositions = 65_536
   /// Recent lines and questions of a conversation, and recent commands, that a device keeps as values.
-  /// Above, and above the ``packedShare`` of the older ones: the device packs all of them.
+  /// At the limit: the device packs all of them.
   public static let recentHistory = 1_024
-  /// The older values for each recent one. Packing copies the older values.
-  public static let packedShare = 8
+  /// Bytes of a block of packed values. Above: another block begins. A longer value has its own block.
+  public static let historyBlock = 16_000
+  /// Bytes of packed values that one collection keeps in memory. At the limit: they move to the
+  /// device's ``HistoryStorage``.
+  public static let historyInMemory = 64 * 1_024
   /// Own statements of which a device keeps a copy for a relay that loses them. Above: the device
   /// forgets a quarter, of those that take a permission last, and the oldest first.
   public static let ownStatements = 4096

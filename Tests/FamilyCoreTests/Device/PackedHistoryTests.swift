@@ -1,3 +1,4 @@
+import BlockStorage
 import FamilyModel
 import RelayWire
 import TestThreads
@@ -34,6 +35,9 @@ import Testing
   func map(_ seed: UInt64) throws {
     var source = IDSource(seed: seed)
     var map = PackedMap<CommandName, Line>()
+    let storage = MemoryHistory()
+    // One map moves before the first value, and one does not move.
+    if seed.isMultiple(of: 2) { map.move(to: storage) }
     var expected: [CommandName: Line] = [:]
     for number in 0..<Self.count {
       // Every third value replaces one, which may be packed.
@@ -43,6 +47,7 @@ import Testing
       expected[name] = Self.line(number)
     }
     #expect(map.all == expected)
+    #expect((storage.bytes > 0) == seed.isMultiple(of: 2))
     #expect(expected.keys.allSatisfy { map.holds($0) && map[$0] == expected[$0] })
     #expect(!map.holds(CommandName(DeviceID(9), ID128(high: 0, low: 1))))
     var again = try #require(Self.unpacked(map))
@@ -115,6 +120,59 @@ import Testing
     #expect(again[ID128(high: 1, low: 1)] == nil)
     again[ID128(high: 1, low: 1)]?.phase = .cancelled
     #expect(!again.holds(ID128(high: 1, low: 1)))
+  }
+
+  @Test("O11: a history of any length takes the same memory, and its storage no former copy")
+  func bounded() {
+    let storage = MemoryHistory(leastBytes: Limits.historyInMemory)
+    var map = PackedMap<CommandName, Line>()
+    var lines = Lines()
+    map.move(to: storage)
+    lines.move(to: storage)
+    var largest = 0
+    var held: [Int] = []
+    for number in 1...8 * Self.count {
+      map[CommandName(DeviceID(1), ID128(high: number &* 0x9E37_79B9, low: number))] =
+        Self.line(number)
+      lines.add(Self.line(number))
+      largest = max(largest, map.bytesInMemory, lines.bytesInMemory)
+      if number == 4 * Self.count || number == 8 * Self.count { held.append(storage.bytes) }
+    }
+    #expect(largest < 2 * Limits.historyInMemory)
+    #expect(held[0] > 8 * Limits.historyInMemory && held[1] > held[0] && held[1] < 3 * held[0])
+    #expect(lines.elementsEqual((1...8 * Self.count).map(Self.line)))
+    (map, lines) = (PackedMap(), Lines())
+    #expect(storage.bytes == 0)
+  }
+
+  @Test("O11: a history moves, and stays in memory without room", arguments: [0, 90_000])
+  func room(_ capacity: Int) throws {
+    var lines = Lines()
+    for seq in 1...Self.count { lines.add(Self.line(seq)) }
+    var again = try #require(Self.unpacked(lines))
+    let storage = MemoryHistory(capacity: capacity)
+    let before = again.bytesInMemory
+    again.move(to: storage)
+    #expect(before > 90_000 && again.bytesInMemory == before - storage.bytes)
+    #expect((storage.bytes > 0) == (capacity > 0))
+    for seq in Self.count + 1...2 * Self.count {
+      lines.add(Self.line(seq))
+      again.add(Self.line(seq))
+    }
+    #expect(again == lines && Self.unpacked(again) == lines)
+  }
+
+  @Test("O11: the later of two runs has a key's value, also after both are one run")
+  func later() {
+    let name = CommandName(DeviceID(1), ID128(high: 0, low: 5))
+    var map = PackedMap<CommandName, Line>()
+    for round in 1...6 as ClosedRange<UInt64> {
+      for number in 1...UInt64(Limits.recentHistory) where number != 5 {
+        map[CommandName(DeviceID(UInt32(round)), ID128(high: 1, low: number))] = Self.line(number)
+      }
+      map[name] = Self.line(round)
+      #expect(map[name] == Self.line(round))
+    }
   }
 
   @Test("O11: packed bytes of another length are not read")

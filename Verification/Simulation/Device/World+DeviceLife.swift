@@ -1,3 +1,4 @@
+import BlockStorage
 import DeviceTurn
 import FamilyCore
 import FamilyModel
@@ -27,6 +28,9 @@ extension World {
         monotonic: { [unowned self, unowned device] in monotonic(device) }))
     let machine = restoredDevice(device, records, ids)
     host.add(machine)
+    let history = MemoryHistory()
+    machine.moveHistory(to: history)
+    if history.bytes > 0 { reach(.historyMoved) }
     device.host = host
     device.progress = device.apps.map { app in
       for case .app(app.id, let standing) in records { return standing }

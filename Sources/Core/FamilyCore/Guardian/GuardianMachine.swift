@@ -91,6 +91,11 @@ public struct GuardianMachine: Sendable {
   /// Releases the restored events, which only tools read.
   public mutating func releaseRestored() { link.releaseRestored() }
 
+  /// Moves the settled history from memory to a storage. The state of the device stays equal.
+  public mutating func moveHistory(to storage: any HistoryStorage) {
+    link.moveHistory(to: storage)
+  }
+
   /// Takes the changes that this start requires. The first step persists them if nobody takes them.
   public mutating func takeStartChanges() -> [RecordChange] { link.takeStartChanges() }
 

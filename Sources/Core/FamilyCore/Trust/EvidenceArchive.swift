@@ -34,7 +34,7 @@ struct EvidenceArchive: Sendable {
 
   /// The name of the content key of each question.
   var keys = PackedMap<QuestionID, ContentKeyID>()
-  /// The events since the snapshot.
+  /// The events of an archive without a coding.
   private var events: [CommandName: Archived] = [:]
   private var packedEvents = PackedMap<CommandName, PackedEvent>()
   var contentKeys = PackedMap<CommandName, ContentKeyID>()
@@ -99,8 +99,19 @@ struct EvidenceArchive: Sendable {
   /// Archives the first event of a command.
   private mutating func archive(_ event: Event, _ key: ContentKeyID?) {
     if let former = archived(event.name), former.seq < event.seq { return }
-    events[event.name] = Archived(seq: event.seq, form: .event(event))
+    if let coding {
+      packedEvents[event.name] = PackedEvent(seq: event.seq, bytes: coding.bytes(of: event))
+    } else {
+      events[event.name] = Archived(seq: event.seq, form: .event(event))
+    }
     contentKeys[event.name] = key
+  }
+
+  /// Moves the packed events and the names of their keys to a storage.
+  mutating func moveHistory(to storage: any HistoryStorage) {
+    keys.move(to: storage)
+    packedEvents.move(to: storage)
+    contentKeys.move(to: storage)
   }
 
   /// The evidence of a command's event for an app; `nil` if none was archived.

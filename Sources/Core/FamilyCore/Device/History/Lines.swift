@@ -7,6 +7,7 @@ public struct Lines: RandomAccessCollection, Sendable {
   /// The sequence number of the newest packed line.
   private var packedSeq: UInt64 = 0
   private var recent: [Line] = []
+  private var storage: (any HistoryStorage)?
 
   /// Creates an empty conversation's lines.
   public init() {}
@@ -32,14 +33,13 @@ public struct Lines: RandomAccessCollection, Sendable {
     var index = recent.endIndex
     while index > 0, recent[index - 1].seq > line.seq { index -= 1 }
     recent.insert(line, at: index)
-    if Limits.mustPack(recent.count, beside: packed.count) {
-      pack()
-    }
+    if recent.count >= Limits.recentHistory { pack() }
   }
 
   private mutating func pack() {
     packedSeq = recent.last?.seq ?? packedSeq
     packed.append(PackedValues(recent))
+    if let storage { packed.move(to: storage) }
     recent = []
   }
 
@@ -47,11 +47,21 @@ public struct Lines: RandomAccessCollection, Sendable {
     recent = Array(self)
     (packed, packedSeq) = (PackedValues(), 0)
   }
+
+  /// The packed bytes that take memory.
+  var bytesInMemory: Int { packed.bytesInMemory }
+
+  /// Moves the packed lines to a storage, and those that are packed later.
+  mutating func move(to storage: any HistoryStorage) {
+    self.storage = storage
+    packed.move(to: storage)
+  }
 }
 
 extension Lines: Packable {
   func pack(_ packer: inout Packer) {
     var lines = self
+    lines.storage = nil
     lines.pack()
     packer.add(lines.packed)
     packer.add(lines.packedSeq)

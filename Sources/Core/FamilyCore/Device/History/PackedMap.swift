@@ -3,85 +3,81 @@ import FamilyModel
 /// A map that keeps most values in their packed form, so that a long history takes little memory, and
 /// no time at a start.
 ///
-/// *recent* → (enough recent values) *packed* → (changed) *recent*.
+/// *recent* → (enough recent values) *packed* → (changed) *recent*. Each run has more than twice as many
+/// values as the next one, so that a value is packed again a few times only.
 struct PackedMap<Key, Value>: Sendable
 where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendable {
   private var recent: [Key: Value] = [:]
-  /// The keys of the packed values, ascending.
-  private var keys: [Key] = []
-  private var values = PackedValues<Value>()
+  /// The packed values. A later run has the newer value of a key.
+  private var runs: [SortedRun<Key, Value>] = []
+  private var storage: (any HistoryStorage)?
 
   init() {}
 
   subscript(key: Key) -> Value? {
     get {
       if let value = recent[key] { return value }
-      return packedIndex(key).map { values[$0] }
+      for run in runs.reversed() {
+        if let value = run.value(of: key) { return value }
+      }
+      return nil
     }
     set {
       guard let newValue else { return }
       recent[key] = newValue
-      if Limits.mustPack(recent.count, beside: keys.count) {
-        pack()
-      }
+      if recent.count >= Limits.recentHistory { pack() }
     }
   }
 
   /// Whether the map has a value for the key.
-  func holds(_ key: Key) -> Bool { recent[key] != nil || packedIndex(key) != nil }
+  func holds(_ key: Key) -> Bool { recent[key] != nil || runs.contains { $0.holds(key) } }
 
   /// All values.
   var all: [Key: Value] {
-    var all = recent
-    for (index, key) in keys.enumerated() where all[key] == nil { all[key] = values[index] }
-    return all
-  }
-
-  private func packedIndex(_ key: Key) -> Int? {
-    let index = keys.lowerBound { $0 < key }
-    return index < keys.count && keys[index] == key ? index : nil
+    var all: [Key: Value] = [:]
+    for run in runs {
+      for index in 0..<run.count {
+        let entry = run.entries[index]
+        all[entry.key] = entry.value
+      }
+    }
+    return all.merging(recent) { $1 }
   }
 
   /// Packs the recent values.
   private mutating func pack() {
-    guard !recent.isEmpty else { return }
-    let changed = recent.keys.sorted()
-    let added = PackedValues(changed.map { recent[$0]! })
-    var (merged, packed) = ([Key](), PackedValues<Value>())
-    merged.reserveCapacity(keys.count + changed.count)
-    packed.reserveCapacity(like: values, added)
-    var next = 0
-    for (index, key) in changed.enumerated() {
-      while next < keys.count, keys[next] < key {
-        merged.append(keys[next])
-        packed.append(next, of: values)
-        next += 1
-      }
-      if next < keys.count, keys[next] == key { next += 1 }
-      merged.append(key)
-      packed.append(index, of: added)
+    var run = SortedRun(recent)
+    while let former = runs.last, former.count <= 2 * run.count {
+      run = .merged(older: former, newer: run, storage)
+      runs.removeLast()
     }
-    while next < keys.count {
-      merged.append(keys[next])
-      packed.append(next, of: values)
-      next += 1
-    }
-    (recent, keys, values) = ([:], merged, packed)
+    if let storage { run.move(to: storage) }
+    runs.append(run)
+    recent = [:]
+  }
+
+  /// The packed bytes that take memory.
+  var bytesInMemory: Int { runs.reduce(0) { $0 + $1.entries.bytesInMemory } }
+
+  /// Moves the packed values to a storage, and those that are packed later.
+  mutating func move(to storage: any HistoryStorage) {
+    self.storage = storage
+    for index in runs.indices { runs[index].move(to: storage) }
   }
 }
 
 extension PackedMap: Packable {
   func pack(_ packer: inout Packer) {
-    var packed = self
-    packed.pack()
-    packer.add(packed.keys)
-    packer.add(packed.values)
+    var run = recent.isEmpty ? nil : SortedRun(recent)
+    for former in runs.reversed() {
+      run = run.map { .merged(older: former, newer: $0, nil) } ?? former
+    }
+    packer.add(run?.entries ?? PackedValues())
   }
 
   init(_ packed: inout Unpacker) {
-    keys = packed.value()
-    values = packed.value()
-    if keys.count != values.count { packed.fail() }
+    let entries = packed.value() as PackedValues<SortedRun<Key, Value>.Entry>
+    if entries.count > 0 { runs = [SortedRun(entries)] }
   }
 }
 

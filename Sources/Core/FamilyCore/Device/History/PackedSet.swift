@@ -1,47 +1,31 @@
-import FamilyModel
-
-/// A set of which most elements are in one sorted array, without the spare room of a hash table.
+/// A set that keeps most elements in their packed form.
 struct PackedSet<Element: Packable & Hashable & Comparable & Sendable>: Sendable {
-  private var recent: Set<Element> = []
-  /// Ascending.
-  private var sorted: [Element] = []
+  private struct Nothing: Packable, Sendable {
+    init() {}
+    func pack(_ packer: inout Packer) {}
+    init(_ packed: inout Unpacker) {}
+  }
+
+  private var map = PackedMap<Element, Nothing>()
 
   init() {}
 
-  func contains(_ element: Element) -> Bool {
-    if recent.contains(element) { return true }
-    let index = sorted.lowerBound { $0 < element }
-    return index < sorted.count && sorted[index] == element
-  }
+  func contains(_ element: Element) -> Bool { map.holds(element) }
 
   mutating func insert(_ element: Element) {
-    guard !contains(element) else { return }
-    recent.insert(element)
-    if Limits.mustPack(recent.count, beside: sorted.count) {
-      (sorted, recent) = (all, [])
-    }
+    if !contains(element) { map[element] = Nothing() }
   }
 
   /// All elements, ascending.
-  var all: [Element] {
-    let added = recent.sorted()
-    var all: [Element] = []
-    all.reserveCapacity(sorted.count + added.count)
-    var next = 0
-    for element in added {
-      while next < sorted.count, sorted[next] < element {
-        all.append(sorted[next])
-        next += 1
-      }
-      all.append(element)
-    }
-    return all + sorted[next...]
-  }
+  var all: [Element] { map.all.keys.sorted() }
+
+  /// Moves the packed elements to a storage, and those that are packed later.
+  mutating func move(to storage: any HistoryStorage) { map.move(to: storage) }
 }
 
 extension PackedSet: Packable {
-  func pack(_ packer: inout Packer) { packer.add(all) }
-  init(_ packed: inout Unpacker) { sorted = packed.value() }
+  func pack(_ packer: inout Packer) { packer.add(map) }
+  init(_ packed: inout Unpacker) { map = packed.value() }
 }
 
 extension PackedSet: CustomReflectable {

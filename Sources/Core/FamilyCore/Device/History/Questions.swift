@@ -38,6 +38,9 @@ public struct Questions: Sendable {
   /// The questions without an answer, in the order of their events. Some may have expired.
   public var unanswered: [QuestionState] { open.compactMap { map[$0] } }
 
+  /// Moves the packed questions to a storage, and those that are packed later.
+  mutating func move(to storage: any HistoryStorage) { map.move(to: storage) }
+
   /// All questions. Takes time and memory for each.
   public var all: [QuestionID: QuestionState] { map.all }
 }

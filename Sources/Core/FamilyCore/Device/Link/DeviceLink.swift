@@ -155,6 +155,7 @@ public struct DeviceLink: Sendable {
         $0.vault, organizerKey: $0.organizerKey, family: address.family, hasApps: hasApps)
     }
     snapshots = security?.snapshots
+    verifier?.evidence?.coding = snapshots?.coding
     var history = StoredHistory()
     var receipts: [(Audience, Receipt)] = []
     for record in records {

@@ -7,7 +7,7 @@ public struct SnapshotCoverage: Hashable, Sendable {
   /// The version of a snapshot's bytes, and of all that a device derives from events. Every change
   /// of either must increment the version; `DeviceSnapshotTests` detect a forgotten increment. The
   /// seal around the bytes has a version of its own.
-  static let formatVersion: UInt8 = 6
+  static let formatVersion: UInt8 = 7
 
   /// The position in the family's log.
   public internal(set) var seq: UInt64

@@ -101,6 +101,11 @@ struct Packer: ~Copyable {
   /// Adds the count and the bytes.
   mutating func add(_ part: UnsafeRawBufferPointer) {
     add(UInt64(part.count))
+    append(part)
+  }
+
+  /// Adds the bytes without their count.
+  mutating func append(_ part: UnsafeRawBufferPointer) {
     reserve(part.count)
     UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).copyMemory(from: part)
     count += part.count
@@ -159,10 +164,17 @@ struct Unpacker {
     return unpacker.hasFailed || unpacker.position < unpacker.end ? nil : value
   }
 
-  /// The value in bytes that hold one value.
+  /// The value at the beginning of the bytes.
   static func value<Value: Packable>(in bytes: UnsafeRawBufferPointer) -> Value {
+    read(in: bytes) { Value(&$0) }
+  }
+
+  /// The result of the body, which reads from the beginning of the bytes.
+  static func read<Value>(in bytes: UnsafeRawBufferPointer, _ body: (inout Unpacker) -> Value)
+    -> Value
+  {
     var unpacker = Unpacker(bytes.baseAddress!, bytes.count, nil)
-    return Value(&unpacker)
+    return body(&unpacker)
   }
 
   private var remaining: Int { end - position }
