@@ -36,6 +36,8 @@ extension AgentHost {
       act(GuardianMachine.Input.snapshotMade(number, snapshot), on: address)
     }
     trace(snapshot == nil ? "no-snapshot" : "snapshot", device: address)
+    // The history of a conversation that began after the start.
+    host.devices[address]?.moveHistory(to: history)
     makeNextSnapshot()
   }
 }

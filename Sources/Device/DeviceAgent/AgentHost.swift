@@ -88,6 +88,8 @@ public actor AgentHost: Service {
   let localApps: (any LocalApps)?
   let observer: (any AgentObserver)?
   let verified = SignatureCache()
+  /// The settled history of the devices.
+  let history: HistoryFile
   /// The devices whose snapshots are made in the background, one after the other.
   var snapshotQueue: Deque<(device: DeviceAddress, number: UInt64)> = []
   var isMakingSnapshot = false
@@ -120,6 +122,10 @@ public actor AgentHost: Service {
     self.trace = trace
     self.logger = logger
     self.store = store
+    history = HistoryFile(in: configuration.directory) { message in
+      logger.critical("the agent stops: \(message)")
+      exit(70)
+    }
     context = try Context()
     thread = try SocketThread(name: "agent")
   }
@@ -153,6 +159,7 @@ public actor AgentHost: Service {
       host.add(try restore(credential))
       // A start that is killed later keeps the snapshots of the devices before.
       commit(host.takeBatch())
+      host.devices[credential.address]?.moveHistory(to: history)
       if localApps == nil { reportRestored(on: credential.address) }
       guard credential.isInFamily else { continue }
       if connections[credential.keys.publicKey.bytes] == nil { try connect(credential) }

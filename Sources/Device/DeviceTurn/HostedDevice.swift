@@ -98,6 +98,12 @@ package final class HostedDevice {
     }
   }
 
+  /// Moves the device's settled history from memory to a storage.
+  package func moveHistory(to storage: any HistoryStorage) {
+    childMachine?.value?.moveHistory(to: storage)
+    guardianMachine?.value?.moveHistory(to: storage)
+  }
+
   /// Takes the changes that the device's start requires.
   func takeStartChanges() -> [RecordChange] {
     childMachine?.value?.takeStartChanges() ?? guardianMachine?.value?.takeStartChanges() ?? []

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceAgent
 import DeviceTurn
 import FamilyCore
 import FamilyModel
@@ -14,6 +15,10 @@ struct StartFigures: Codable {
   var milliseconds: Double
   /// Growth of the resident memory from before the store is opened, without free memory.
   var bytes: Int
+  /// The same after the settled history has moved to its file.
+  var settledBytes: Int
+  /// Milliseconds of the move.
+  var moveMilliseconds: Double
   /// The events after the snapshot, which the start verified.
   var later: Int
 }
@@ -34,16 +39,25 @@ struct DeviceStart: ParsableCommand {
     let (records, snapshot) = try store.recordsAfterSnapshot(
       of: StartFamily.address(device), StartFamily.snapshots(of: device))
     let hosted = hostedDevice(records, snapshot)
+    let later = records.count { if case .event = $0 { true } else { false } }
     let time = MonotonicInstant.now - start
     guard !hosted.link.hasIgnoredSnapshot, hosted.link.personID == PersonID(device) else {
       throw SnapshotIgnored()
     }
-    let later = records.count { if case .event = $0 { true } else { false } }
+    Context.releaseFreeMemory()
+    let bytes = Self.residentBytes - before
+    let folder = URL(fileURLWithPath: self.store).deletingLastPathComponent()
+    let history = HistoryFile(in: folder) { fatalError($0) }
+    let move = MonotonicInstant.now
+    hosted.moveHistory(to: history)
+    let moveTime = MonotonicInstant.now - move
     let figures = try withExtendedLifetime(hosted) {
       Context.releaseFreeMemory()
       return try JSONEncoder().encode(
         StartFigures(
-          milliseconds: time.seconds * 1e3, bytes: Self.residentBytes - before, later: later))
+          milliseconds: time.seconds * 1e3, bytes: bytes,
+          settledBytes: Self.residentBytes - before, moveMilliseconds: moveTime.seconds * 1e3,
+          later: later))
     }
     FileHandle.standardOutput.write(figures)
     store.close()

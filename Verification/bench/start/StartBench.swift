@@ -48,6 +48,10 @@ struct StartBench: ParsableCommand {
     var slowestMilliseconds: Double
     /// Growth of the resident memory during the start.
     var residentBytes: Int
+    /// The same after the settled history has moved to its file.
+    var settledBytes: Int
+    /// Milliseconds of the move, after the start.
+    var moveMilliseconds: Double
   }
 
   func run() throws {
@@ -87,7 +91,7 @@ struct StartBench: ParsableCommand {
       var result = Result(
         device: device == StartFamily.child ? "child" : "guardian", events: 0, later: 0,
         snapshotBytes: 0, milliseconds: 0, fastestMilliseconds: 0, slowestMilliseconds: 0,
-        residentBytes: 0)
+        residentBytes: 0, settledBytes: 0, moveMilliseconds: 0)
       for record in records {
         if case .event = record { result.events += 1 }
         if case .snapshot(let bytes) = record { result.snapshotBytes = bytes.count }
@@ -112,7 +116,7 @@ struct StartBench: ParsableCommand {
   private func show(_ results: [Result]) {
     let title = [
       "device", "events", "verified", "snapshot, KB", "start, ms", "fastest", "slowest",
-      "memory, MB",
+      "memory, MB", "moved in, ms", "then, MB",
     ]
     print(
       Table.render(
@@ -122,7 +126,8 @@ struct StartBench: ParsableCommand {
               result.device, "\(result.events)", "\(result.later)",
               "\(result.snapshotBytes / 1_000)", text(result.milliseconds),
               text(result.fastestMilliseconds), text(result.slowestMilliseconds),
-              text(Double(result.residentBytes) / 1e6),
+              text(Double(result.residentBytes) / 1e6), text(result.moveMilliseconds),
+              text(Double(result.settledBytes) / 1e6),
             ]
           }))
   }
@@ -137,6 +142,8 @@ extension StartBench.Result {
     fastestMilliseconds = times.min() ?? 0
     slowestMilliseconds = times.max() ?? 0
     residentBytes = Int(figures.map { Double($0.bytes) }.quantile(0.5) ?? 0)
+    settledBytes = Int(figures.map { Double($0.settledBytes) }.quantile(0.5) ?? 0)
+    moveMilliseconds = figures.map(\.moveMilliseconds).quantile(0.5) ?? 0
     later = figures.map(\.later).max() ?? 0
   }
 }
