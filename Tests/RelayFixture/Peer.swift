@@ -8,6 +8,7 @@ package import ZeroMQ
 package final class Peer {
   package let address: DeviceAddress
   private let requests: Socket
+  private var monitor: Monitor
   private let broadcasts: Socket
   private let isPlain: Bool
   package private(set) var channels: [Audience: Channel] = [:]
@@ -22,24 +23,44 @@ package final class Peer {
   /// Whether commands are sent without a signature if they have none.
   package var sendsUnsigned = false
 
-  package init(
+  init(
     _ fixture: RelayFixture, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
-    _ kind: SocketKind, receiveQueue: Int32 = 100_000
+    _ kind: SocketKind, receiveQueue: Int32, in context: Context,
+    adjust: (inout SocketOptions) -> Void
   ) throws {
     address = DeviceAddress(family: FamilyID(family), device: DeviceID(device))
     isPlain = kind == .req
-    let context = try Context()
     var options = SocketOptions()
     options.maximumMessageSize = 8 << 20
     options.sendHighWaterMark = 100_000
     options.receiveHighWaterMark = receiveQueue
     options.security = .client(keys, server: fixture.keys.keys.publicKey)
+    adjust(&options)
     let requests = try Socket(kind, in: context, options: options)
+    let monitor = try Monitor(requests, in: context)
     let broadcasts = try Socket(.sub, in: context, options: options)
     try requests.connect(fixture.requests)
     try broadcasts.connect(fixture.broadcasts)
     self.requests = requests
+    self.monitor = monitor
     self.broadcasts = broadcasts
+  }
+
+  /// The failures of the request connection since the last call: failed handshakes, and the delay
+  /// after each attempt that found no relay.
+  package func takeFailures() throws -> (handshakes: Int, delays: [Nanoseconds]) {
+    var failures: (handshakes: Int, delays: [Nanoseconds]) = (0, [])
+    var hasMore = true
+    while hasMore {
+      hasMore = try monitor.drain { event in
+        switch event.kind {
+        case .handshakeFailed: failures.handshakes += 1
+        case .connectRetried(let delay): failures.delays.append(delay)
+        default: break
+        }
+      }
+    }
+    return failures
   }
 
   package func sendRaw(_ frames: [[UInt8]]) throws { _ = try requests.send(frames) }
@@ -55,14 +76,17 @@ package final class Peer {
 
   /// Sends a request. Adds a signature of the right shape to an unsigned command: the relay checks
   /// only the shape.
-  package func send(_ request: Request) throws {
+  ///
+  /// - Parameter family: Another family in which the device has the same number and key.
+  package func send(_ request: Request, in family: UInt64? = nil) throws {
     lastID += 1
     var request = request
     if case .command(let id, let command, nil) = request, !sendsUnsigned {
       request = .command(id, command, .shape(of: address.device))
     }
     var envelope = Envelope(device: address, requestID: lastID, request: request)
-    if case .attach = request { envelope.pass = pass }
+    if let family { envelope.device.family = FamilyID(family) }
+    if case .attach = request, family == nil { envelope.pass = pass }
     let body = envelope.encode()
     try sendRaw(isPlain ? [body] : [[], body])
   }
@@ -73,8 +97,10 @@ package final class Peer {
     return Envelope(device: device, requestID: family, request: .ping).encode()
   }
 
-  package func ask(_ request: Request, within time: Nanoseconds = patience) throws -> Reply? {
-    try send(request)
+  package func ask(
+    _ request: Request, in family: UInt64? = nil, within time: Nanoseconds = patience
+  ) throws -> Reply? {
+    try send(request, in: family)
     while let reply = try receive(within: time) {
       if !reply.pass.isEmpty { pass = reply.pass }
       inbox = reply.inbox ?? inbox

@@ -3,7 +3,7 @@ package import FamilyCore
 package import FamilyModel
 package import FamilyTrust
 package import Foundation
-import Logging
+package import Logging
 package import RelayClient
 package import RelayServer
 package import RelayStore
@@ -39,7 +39,7 @@ package final class RelayFixture: Sendable {
     in folder: URL = RelayFixture.newFolder(), maxFamilies: Int = 1_000,
     maxRequestsInFlight: Int? = nil,
     wakeThreshold: Int = 2, shards: Int = 3, overTCP: Bool = false, maxConnections: Int? = nil,
-    wrap: (SQLiteEventStore) -> any EventStore = { $0 },
+    logger: Logger? = nil, wrap: (SQLiteEventStore) -> any EventStore = { $0 },
     adjust: (inout RelayService.Configuration) -> Void = { _ in }
   ) async throws {
     self.folder = folder
@@ -59,12 +59,12 @@ package final class RelayFixture: Sendable {
     adjust(&configuration)
     nonisolated(unsafe) let store = wrap(
       try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path))
-    var logger = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = .critical
+    var errors = Logger(label: "relay") { StreamLogHandler.standardError(label: $0) }
+    errors.logLevel = .critical
     let (ready, continuation) = AsyncStream.makeStream(of: Void.self)
-    let service = try RelayService(configuration, keys: keys, store: store, logger: logger) {
-      continuation.finish()
-    }
+    let service = try RelayService(
+      configuration, keys: keys, store: store, logger: logger ?? errors
+    ) { continuation.finish() }
     self.service = service
     task = Task { try await service.run() }
     for await _ in ready {}
@@ -152,14 +152,17 @@ package final class RelayFixture: Sendable {
         broadcasts: RelayKeys.broadcasts(in: folder)))
   }
 
-  /// - Parameter receiveQueue: Messages that the peer's library receives ahead of the test.
+  /// - Parameters:
+  ///   - receiveQueue: Messages that the peer's library receives ahead of the test.
+  ///   - context: The threads of the peer's sockets, which many peers may share; `nil`: own ones.
   package func peer(
     _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer,
-    receiveQueue: Int32 = 100_000
-  )
-    throws -> Peer
-  {
-    try Peer(self, family, device, keys ?? .generate(), kind, receiveQueue: receiveQueue)
+    receiveQueue: Int32 = 100_000, in context: Context? = nil,
+    adjust: (inout SocketOptions) -> Void = { _ in }
+  ) throws -> Peer {
+    try Peer(
+      self, family, device, keys ?? .generate(), kind, receiveQueue: receiveQueue,
+      in: context ?? Context(), adjust: adjust)
   }
 }
 
