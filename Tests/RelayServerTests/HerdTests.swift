@@ -4,7 +4,6 @@ import RelayFixture
 import RelayServer
 import RelayStore
 import RelayWire
-import SQLiteStore
 import Synchronization
 import Testing
 import ZeroMQ
@@ -12,8 +11,8 @@ import ZeroMQ
 /// A restarted relay whose devices all return at once, over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HerdTests {
   private static let families: UInt64 = 2_000
-  /// Events of each family, which no snapshot shortens.
-  private static let events: UInt64 = 60
+  /// Posts of each family.
+  private static let posts = 59
 
   /// Lets loads pass while it is open.
   private final class Gate: Sendable {
@@ -37,36 +36,11 @@ import ZeroMQ
       }
       guard waits else { return }
       wakeups.wait()
-      wakeups.signal()
+      if state.withLock({ $0.isOpen }) { wakeups.signal() }
     }
-  }
 
-  /// Gives each family but the first two a copy of the first family's roster, and a history.
-  private func found(_ folder: URL) throws {
-    let store = try SQLiteEventStore(path: folder.appendingPathComponent("relay.sqlite").path)
-    defer { store.close() }
-    let roster = try store.load(FamilyID(1)).events[0]
-    for first in stride(from: UInt64(2), through: Self.families, by: 100) {
-      var batch = Batch()
-      for family in first...min(first + 99, Self.families) {
-        var copy = roster
-        copy.family = FamilyID(family)
-        batch.events.append(copy)
-        batch.events += (2...Self.events).map { post($0, in: family, at: roster.at) }
-      }
-      try store.commit(batch)
-    }
-  }
-
-  private func post(_ seq: UInt64, in family: UInt64, at: Instant) -> StoredEvent {
-    let conversation = Audience.conversation(PersonID(3))
-    let event = Event(
-      seq: seq, previous: seq == 2 ? 0 : seq - 1, audience: conversation,
-      command: CommandID(high: 1, low: seq), device: DeviceID(30), at: at,
-      body: .posted(child: PersonID(3), .text("\(seq)")))
-    return StoredEvent(
-      family: FamilyID(family), seq: seq, audience: conversation, device: DeviceID(30),
-      command: event.command, at: at, payload: event.encode())
+    /// Lets one waiting load pass.
+    func passOne() { wakeups.signal() }
   }
 
   private func send(_ request: Request, in family: UInt64, _ peer: Peer, id: UInt64) throws {
@@ -81,7 +55,7 @@ import ZeroMQ
     var fixture = try await RelayFixture()
     let keys = try fixture.createFamily(1)[30]!
     try await fixture.stop()
-    try found(fixture.folder)
+    try StoredFamilies(families: 2...Self.families, posts: Self.posts).write(to: fixture.folder)
     fixture = try await RelayFixture(in: fixture.folder, maxFamilies: 100_000) { store in
       WatchedStore(
         store,
@@ -132,6 +106,64 @@ import ZeroMQ
     }
     #expect(attached.count == Int(Self.families) - 1)
     #expect(await fixture.service.counters.familyLoads == Int(Self.families))
+    try await fixture.stop()
+  }
+
+  /// Families with long histories, each of which would have a snapshot.
+  private static let longFamilies = 12
+  private static let longPosts = 1_500
+
+  /// Scale: 12 families of 1,500 events, for thousands of families of 20,000. Each load waits until
+  /// the requests beside it are answered, so that no answer depends on the machine's speed.
+  @Test("O8: between the loads of long histories, pings are answered and connections are made")
+  func longHistories() async throws {
+    let gate = Gate()
+    var fixture = try await RelayFixture()
+    let pairs = try fixture.createFamily(1)
+    try await fixture.stop()
+    let last = UInt64(Self.longFamilies) + 1
+    try StoredFamilies(families: 2...last, posts: Self.longPosts).write(to: fixture.folder)
+    fixture = try await RelayFixture(in: fixture.folder) { store in
+      WatchedStore(
+        store,
+        failure: { read, _ in
+          if read == .load { gate.pass() }
+          return nil
+        })
+    }
+    let child = try fixture.peer(1, 30, pairs[30])
+    #expect(try child.ask(.attach([])) != nil)
+    gate.close()
+    let herd = try fixture.peer(2, 30, pairs[30])
+    for family in 2...last { try herd.send(.attach([]), in: family) }
+    for number in 1...Self.longFamilies {
+      #expect(try await poll { gate.arrivals == number })
+      #expect(try child.ask(.ping) != nil)
+      // A handshake, a subscription and a broadcast need the socket thread.
+      let guardian = try fixture.peer(1, 10, pairs[10])
+      try guardian.attach()
+      #expect(try guardian.broadcast() != nil)
+      let id = CommandID.next
+      #expect(try child.post("\(number)", id: id) == .accepted(id, seq: UInt64(number) + 1))
+      #expect(try guardian.receives(seq: UInt64(number) + 1))
+      #expect(try guardian.takeFailures().handshakes == 0)
+      gate.passOne()
+    }
+    var attached: Set<UInt64> = []
+    for _ in 1...Self.longFamilies {
+      guard let reply = try herd.receive(), case .attached = reply.reply else { break }
+      attached.insert(reply.device.family.rawValue)
+    }
+    #expect(attached == Set(2...last))
+    #expect(try herd.takeFailures().handshakes == 0)
+    #expect(await fixture.service.counters.familyLoads == Self.longFamilies + 1)
+    let newest = Request.fetch(.conversation(PersonID(3)), after: UInt64(Self.longPosts))
+    guard case .page(_, let events, more: false)? = try herd.ask(newest) else {
+      Issue.record("no page")
+      return
+    }
+    #expect(events.map(\.seq) == [UInt64(Self.longPosts) + 1])
+    gate.open()
     try await fixture.stop()
   }
 }
