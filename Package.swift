@@ -402,7 +402,7 @@ let suites: [Target] = [
   tests(
     "RelayOperationTests",
     ["ProgramOptions", "RelayOperation", "RelayServer", logging, subprocess, systemPackage]),
-  tests("DeviceTurnTests", ["DeviceTurn", "FamilyModel", "ZeroMQ"]),
+  tests("DeviceTurnTests", ["DeviceTurn", "FamilyModel", "FamilyCore", "RelayWire", "ZeroMQ"]),
   tests(
     "DeviceAgentTests",
     [

@@ -41,6 +41,8 @@ struct AttachQueue {
 
   /// Devices that wait.
   var waitingCount: Int { numbers.count }
+  /// Entries of devices that wait or were removed.
+  var entryCount: Int { waiting.count }
 
   /// Records the relay's reply to a device.
   mutating func replied(to device: DeviceAddress, now: Instant) {
