@@ -50,6 +50,10 @@ public final class MemoryEventStore: EventStore {
 
   public func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily {
     var stored = families[family] ?? StoredFamily()
+    let known = max(seq, stored.cursors.map(\.cursor.delivered).max() ?? 0)
+    guard known <= stored.events.last?.seq ?? 0 else {
+      throw .damaged("family \(family.rawValue) lacks event \(known)")
+    }
     stored.events.removeAll { $0.seq <= seq }
     return stored
   }
