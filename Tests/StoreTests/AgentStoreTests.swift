@@ -8,14 +8,10 @@ import Testing
 @Suite struct AgentStoreTests {
   @Test(
     "a device's records load by prefix in the order of their keys",
-    arguments: StoreKind.allCases)
-  func records(_ kind: StoreKind) throws {
+    arguments: Engine.allCases)
+  func records(_ engine: Engine) throws {
     let folder = try Folder()
-    let store: any AgentStore =
-      switch kind {
-      case .memory: MemoryAgentStore()
-      case .sqlite: try SQLiteAgentStore(path: folder.path("agent"))
-      }
+    let store = try engine.openAgentStore(folder.path("agent"))
     try store.apply([
       Change(key: [1, 2], value: [20]), Change(key: [1, 1], value: [10]),
       Change(key: [2], value: [30]), Change(key: [1, 3], value: [40]),
@@ -38,14 +34,10 @@ import Testing
     }
   }
 
-  @Test("O11: records load after a key", arguments: StoreKind.allCases)
-  func after(_ kind: StoreKind) throws {
+  @Test("O11: records load after a key", arguments: Engine.allCases)
+  func after(_ engine: Engine) throws {
     let folder = try Folder()
-    let store: any AgentStore =
-      switch kind {
-      case .memory: MemoryAgentStore()
-      case .sqlite: try SQLiteAgentStore(path: folder.path("agent"))
-      }
+    let store = try engine.openAgentStore(folder.path("agent"))
     try store.apply(
       (0...5).map { Change(key: [1, $0], value: [$0]) } + [Change(key: [2], value: [])])
     #expect(

@@ -110,8 +110,5 @@ import Testing
       try store.copyPart(to: folder.path("missing/copy"), room: .max)
     }
     try store.commit(batch([event(1, 2)]))
-    #expect(throws: StoreError.io("this engine makes no copies")) {
-      try MemoryEventStore().copyPart(to: folder.path("copy"), room: .max)
-    }
   }
 }

@@ -13,46 +13,6 @@ import Testing
 
   init() throws { folder = try Folder() }
 
-  private func cursor(_ family: UInt64, _ delivered: UInt64) -> StoredCursor {
-    StoredCursor(
-      family: FamilyID(family), device: DeviceID(1), cursor: Cursor(.family, delivered: delivered))
-  }
-
-  @Test(
-    "O8: a reader sees every commit that returned, also of families whose heads are not written")
-  func visibility() throws {
-    let store = try SQLiteEventStore(path: path)
-    let reader = try #require(try store.openReader())
-    for seq in 1...UInt64(200) {
-      var next = batch([event(1, seq), event(2, seq)])
-      next.cursors = [cursor(1, seq)]
-      try store.commit(next)
-      guard seq % 20 == 0 else { continue }
-      reader.begin(store.positions(of: [FamilyID(1), FamilyID(2)]))
-      let loaded = try reader.load(FamilyID(1), after: seq - 10)
-      #expect(loaded.events.map(\.seq) == Array(seq - 9...seq))
-      #expect(loaded.cursors.map(\.cursor.delivered) == [seq])
-      #expect(
-        try reader.events(
-          of: FamilyID(2), .family, after: 0, through: .max, limit: 1_000, bytes: 1 << 20
-        )
-        .events.count == Int(seq))
-      for old in [1, seq] {
-        let found = try reader.event(
-          of: CommandID(high: 2, low: old), by: DeviceID(1), in: FamilyID(2))
-        #expect(found == event(2, old))
-      }
-      #expect(try reader.snapshot(of: FamilyID(1)) == nil)
-    }
-    reader.close()
-    store.close()
-    // Nothing of the log was left behind by a connection that closed later.
-    let again = try SQLiteEventStore(path: path)
-    try again.check()
-    #expect(again.events == 400)
-    again.close()
-  }
-
   @Test("O8: a reader finds the heads of families that the store did not name")
   func unnamed() throws {
     var store = try SQLiteEventStore(path: path, limits: LogLimits(), headCycle: 1)
@@ -106,12 +66,6 @@ import Testing
     try again.check()
     #expect(again.events == Int(families * rounds))
     again.close()
-  }
-
-  @Test("O8: a reader changes nothing")
-  func readOnly() throws {
-    #expect(try MemoryEventStore().openReader() == nil)
-    #expect(MemoryEventStore().positions(of: [FamilyID(1)]).newest.isEmpty)
   }
 }
 

@@ -49,17 +49,4 @@ import Testing
     #expect(try again.load(FamilyID(1)) == family)
     again.close()
   }
-
-  @Test("O6: nothing is replaced if one event is not the stored one")
-  func conflict() throws {
-    let folder = try Folder()
-    let store = try SQLiteEventStore(path: folder.path("a"))
-    for seq: UInt64 in 1...3 { try store.commit(batch([stored(seq)])) }
-    var changed = stored(1)
-    changed.payload = []
-    #expect(throws: StoreError.conflict) { try store.replace([1: changed, 2: event(1, 3)]) }
-    #expect(throws: StoreError.self) { try store.replace([9: changed]) }
-    #expect(try store.load(FamilyID(1)).events == (1...3).map { stored($0) })
-    store.close()
-  }
 }

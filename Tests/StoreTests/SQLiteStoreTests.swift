@@ -100,15 +100,6 @@ import Testing
     }
   }
 
-  @Test("commits survive closing and reopening the file")
-  func reopen() throws {
-    let folder = try Folder()
-    let store = try SQLiteEventStore(path: folder.path("a"))
-    try store.commit(batch([event(1, 1)]))
-    store.close()
-    #expect(try SQLiteEventStore(path: folder.path("a")).load(FamilyID(1)).events == [event(1, 1)])
-  }
-
   @Test("a second store of the process gets `locked`, and only the owner may read the file")
   func locked() throws {
     let folder = try Folder()
@@ -153,14 +144,13 @@ import Testing
     #expect(try Data(contentsOf: file) == bytes)
   }
 
-  @Test("a damaged snapshot is ignored; a snapshot ahead of its family's events is damage")
+  @Test("a damaged snapshot is ignored")
   func damagedSnapshot() throws {
     let folder = try Folder()
     let store = try SQLiteEventStore(path: folder.path("a"))
     var both = batch([event(1, 1), event(1, 2)])
     both.snapshots = [StoredSnapshot(family: FamilyID(1), seq: 2, payload: Array("state".utf8))]
     try store.commit(both)
-    #expect(throws: StoreError.self) { try store.load(FamilyID(1), after: 3) }
     store.close()
     let file = URL(fileURLWithPath: folder.path("a"))
     var bytes = try Data(contentsOf: file)
@@ -314,28 +304,6 @@ import Testing
       store = try SQLiteEventStore(path: folder.path("a"))
     }
     store.close()
-  }
-
-  @Test("M5: a page inside a long history starts after the requested sequence number")
-  func longHistory() throws {
-    let folder = try Folder()
-    let store = try SQLiteEventStore(path: folder.path("a"))
-    let talk = Audience.conversation(PersonID(3))
-    try store.commit(batch((1...1_000).map { event(1, $0, $0 % 3 == 0 ? talk : .family) }))
-    for after: UInt64 in [0, 1, 62, 63, 64, 65, 500, 995, 999, 1_000] {
-      let page = try store.events(
-        of: FamilyID(1), talk, after: after, through: .max, limit: 50, bytes: 1 << 20)
-      let all = (1...1_000).filter { $0 % 3 == 0 && UInt64($0) > after }
-      #expect(page.events.map { Int($0.seq) } == Array(all.prefix(50)))
-      #expect(page.more == (all.count > 50))
-    }
-    for seq: UInt64 in [1, 7, 64, 65, 128, 960, 961, 1_000] {
-      let id = event(1, seq).command
-      #expect(try store.event(of: id, by: DeviceID(1), in: FamilyID(1))?.seq == seq)
-      #expect(try store.event(of: id, by: DeviceID(2), in: FamilyID(1)) == nil)
-    }
-    #expect(try store.event(of: event(2, 7).command, by: DeviceID(1), in: FamilyID(1)) == nil)
-    try store.check()
   }
 
   @Test("a foreign file is refused and not changed")

@@ -25,3 +25,20 @@ func batch(_ events: [StoredEvent]) -> Batch {
   batch.events = events
   return batch
 }
+
+func cursor(
+  _ family: UInt64, _ delivered: UInt64, by device: UInt32 = 1, in audience: Audience = .family
+) -> StoredCursor {
+  StoredCursor(
+    family: FamilyID(family), device: DeviceID(device),
+    cursor: Cursor(audience, delivered: delivered))
+}
+
+func snapshot(_ family: UInt64, _ seq: UInt64) -> StoredSnapshot {
+  StoredSnapshot(
+    family: FamilyID(family), seq: seq, payload: Array("snapshot \(seq) of \(family)".utf8))
+}
+
+func lock(_ family: UInt64, _ byte: UInt8) -> StoredPasscodeLock {
+  StoredPasscodeLock(family: FamilyID(family), payload: [byte])
+}

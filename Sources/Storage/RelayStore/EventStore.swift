@@ -2,31 +2,37 @@ public import FamilyModel
 
 /// The relay's durable log: events, cursors and snapshots of all families.
 ///
-/// This protocol is the contract of a storage engine. To add an engine, conform to this protocol
-/// and run the suite in Tests/StoreTests/EventStoreTests.swift against the engine.
+/// This protocol is the contract of a storage engine. The conformance suite states it as rules
+/// (Tests/StoreTests/Conformance): a new engine is one case of its `Engine`.
 ///
 /// - **Calls** come from any thread, one at a time. Each call blocks until its work is done.
 /// - **Ordering**: a family's events have the sequence numbers 1, 2, 3, … without gaps. Families
 ///   are independent.
+/// - **Unknown families**: a family without records has no events, cursors, snapshot, passcode lock
+///   or commands. No read of such a family from its start is an error.
 /// - **Durability**: everything that a returned ``commit(_:)`` contained survives a kill and a
 ///   power cut.
 /// - **Atomicity**: a batch is committed as a whole or not at all, also across a crash.
 /// - **Visibility**: every read sees all commits that returned before the read.
 /// - **Integrity**: reads verify each record's `checksum` and never return damaged bytes. Only a
 ///   snapshot may be dropped silently, because the log can rebuild its state.
-/// - **Opacity**: payloads are opaque. An engine stores and returns them unchanged.
+/// - **Opacity**: payloads are opaque. An engine stores and returns all fields unchanged. Payloads
+///   may be empty, and numbers have any value of their types.
+/// - **Abilities**: an engine may have no reader, and may copy, ship, erase and verify nothing. The
+///   extensions below have the answers of such an engine.
 ///
 /// The relay stops after any failed commit, because it no longer knows which events are durable.
 public protocol EventStore: EventReading, StoreMaintenance {
   /// Makes the batch durable. Returns after the bytes are on disk.
   ///
-  /// Cursors, snapshots and passcode locks replace earlier ones with the same key. An empty batch changes nothing.
+  /// Cursors, snapshots and passcode locks replace earlier ones with the same key. Of several with
+  /// one key in a batch, the last one remains. A cursor may move back, because an attachment states
+  /// it. An empty batch changes nothing.
   ///
-  /// Precondition: the events of one family are consecutive and ascending within the batch.
-  ///
-  /// - Throws: `conflict` if an event's `seq` is not its family's newest plus one, `full` if the
-  ///   disk is full, or `locked`: nothing of the batch is stored. After `io` the batch is stored as
-  ///   a whole or not at all, and only reopening the store tells which.
+  /// - Throws: `conflict` if an event's `seq` is not its family's newest plus one, where earlier
+  ///   events of the batch count. `full` if the disk is full, or `locked`. Nothing of the batch is
+  ///   stored then, and later commits may succeed. After `io` the batch is stored as a whole or not
+  ///   at all, and only reopening the store tells which.
   func commit(_ batch: Batch) throws(StoreError)
   /// The family's newest snapshot.
   ///
@@ -36,18 +42,19 @@ public protocol EventStore: EventReading, StoreMaintenance {
   /// audience, and the passcode lock.
   ///
   /// - Throws: `damaged` if a checksum does not match, an event is missing, or the log ends before
-  ///   `seq` or a cursor.
+  ///   `seq` or a cursor. The log of a family without events ends at 0.
   func load(_ family: FamilyID, after seq: UInt64) throws(StoreError) -> StoredFamily
   /// A page of an audience's events after `seq`, ascending.
   ///
   /// The time must not grow with the events after `last`: most audiences are quiet.
   ///
   /// - Parameters:
-  ///   - last: The audience's newest event of interest.
-  ///   - limit: The largest number of events.
+  ///   - last: The audience's newest event of interest. The log may end before it.
+  ///   - limit: The largest number of events, from 1.
   ///   - bytes: The largest sum of payload bytes. The first event is returned even if its payload
   ///     is larger.
-  /// - Returns: The events, and whether the audience has more events after them, up to `last`.
+  /// - Returns: The events, and whether the audience has more events after them, up to `last`. The
+  ///   page is empty if the log ends before `seq`.
   /// - Throws: `damaged` if a checksum does not match or an event is missing.
   func events(
     of family: FamilyID, _ audience: Audience, after seq: UInt64, through last: UInt64, limit: Int,

@@ -6,7 +6,8 @@ public protocol StoreMaintenance {
   /// - Parameters:
   ///   - position: The last position of the call before; 0 begins.
   ///   - limit: The largest number of events.
-  /// - Returns: The last position, `nil` at the end of the store, and the damaged events.
+  /// - Returns: The last position, and the damaged events. The position is `nil` at the end of the
+  ///   store, and at once if the engine verifies nothing.
   func verify(after position: Int64, limit: Int) throws(StoreError) -> Verification
   /// Copies the next part of the store to the file `path`, and begins a copy if none to that file is
   /// under way. Commits between two calls are part of the copy.
@@ -28,7 +29,7 @@ public protocol StoreMaintenance {
   ///
   /// - Parameter events: The events with their new payloads, by their numbers in the log. All other
   ///   parts are equal to the stored ones.
-  /// - Throws: `conflict` if the log has another event with this number; `io` if the engine erases
-  ///   nothing.
+  /// - Throws: `conflict` if the log has another event with this number; `damaged` if the log has none,
+  ///   or its checksum does not match; `io` if the engine erases nothing.
   func replace(_ events: [Int: StoredEvent]) throws(StoreError)
 }
