@@ -471,7 +471,7 @@ let suites: [Target] = [
     "RelayControlTests",
     [
       "relayctl", "FamilyModel", "FamilyTrust", "Credentials", "RelayClient", "SQLiteStore",
-      "SystemClock", subprocess, systemPackage,
+      "BackupArchive", "RelayStore", "SystemClock", subprocess, systemPackage,
     ]),
 
   tests("HistoryTests", ["FamilyModel", "FamilyCore", "History"]),

@@ -98,8 +98,8 @@ extension ServiceTests {
         relayctl history --as "$(guardian 2)" 2>&1 | grep -o 'problem 503'
         key=$(relayctl backup-key --file key.json)
         relayctl backup --directory . --public-key "$key" --to copy >/dev/null; echo "backup $?"
-        relayctl verify copy --key key.json | grep -o 'damaged: 2'; echo "verify ${PIPESTATUS[0]}"
-        relayctl restore copy --key key.json --directory copied | grep -o 'damaged: 2'
+        relayctl verify copy --key key.json | grep -o 'damaged: 2 (events 3-7)'; echo "verify ${PIPESTATUS[0]}"
+        relayctl restore copy --key key.json --directory copied | grep -o 'damaged: 2 (events 3-7)'
         relayctl check-store --directory copied | tail -1
         kill $pid; wait $pid
         relayctl check-store --directory . | tail -4; echo "damaged ${PIPESTATUS[0]}"
@@ -124,7 +124,8 @@ extension ServiceTests {
     #expect(
       lines == [
         "running 1", "14 events of 2 families are whole.", "whole 0", "1",
-        "family 1 0", "problem 503", "backup 0", "damaged: 2", "verify 65", "damaged: 2",
+        "family 1 0", "problem 503", "backup 0", "damaged: 2 (events 3-7)", "verify 65",
+        "damaged: 2 (events 3-7)",
         "9 events of 2 families are whole. 1 records are unreadable.",
         "family  first lost event  newest known event", "2       3                 7",
         "9 events of 2 families are whole. 1 records are unreadable.", "damaged 65",

@@ -7,20 +7,29 @@ import Testing
 @testable import SQLiteStore
 
 @Suite struct LogTests {
-  @Test("O6: a damaged event ends the shipping, and no part has it")
-  func damage() throws {
+  @Test("O6: replayed records make an equal store", arguments: [1, 7, 1_000])
+  func replay(limit: Int) throws {
     let folder = try Folder()
-    var store = try SQLiteEventStore(path: folder.path("a"))
-    try store.commit(batch((1...5).map { event(1, $0) }))
-    store.close()
-    try DatabaseQueue(path: folder.path("a")).inDatabase { db in
-      try db.execute(sql: "UPDATE event SET payload = zeroblob(3) WHERE id = 4")
+    let store = try SQLiteEventStore(path: folder.path("a"))
+    for seq: UInt64 in 1...130 {
+      try store.commit(batch([event(1, seq), event(2, seq, .conversation(PersonID(3)))]))
     }
-    store = try SQLiteEventStore(path: folder.path("a"))
-    #expect(try store.log(after: 0, limit: 3, bytes: .max).records.count == 3)
-    #expect(throws: StoreError.damaged("event 4 of family 1")) {
-      try store.log(after: 3, limit: 3, bytes: .max)
+    var last = Batch()
+    last.passcodeLocks = [lock(1, 7), lock(2, 9)]
+    try store.commit(last)
+    var (bytes, position): ([UInt8], Int) = ([], 0)
+    while position < store.events {
+      let part = try store.log(after: position, limit: limit, bytes: .max)
+      for record in part.records { record.append(to: &bytes) }
+      position = part.position
     }
+    let copy = try SQLiteEventStore(path: folder.path("b"))
+    for record in try #require(LogRecord.read(bytes)) { try copy.replay([record]) }
+    try copy.rebuildIndex()
+    for family in 1...2 {
+      #expect(try copy.load(FamilyID(UInt64(family))) == store.load(FamilyID(UInt64(family))))
+    }
+    try copy.check()
   }
 
   @Test("bytes that are no whole records are refused")
@@ -33,6 +42,21 @@ import Testing
     // Only the end of the event is the end of a record.
     #expect(
       whole.indices.filter { LogRecord.read(whole.prefix($0)) != nil } == [0, whole.count - 14])
-    #expect(LogRecord.read([3] + whole.dropFirst()) == nil)
+    #expect(LogRecord.read([5] + whole.dropFirst()) == nil)
+  }
+
+  @Test("O5, O6: the bytes of whole records are those of version 0.1.0")
+  func form() {
+    var bytes: [UInt8] = []
+    var event = event(3, 4)
+    event.payload = [9, 8]
+    LogRecord.event(event).append(to: &bytes)
+    LogRecord.passcodeLock(lock(5, 6)).append(to: &bytes)
+    let zeros = [UInt8](repeating: 0, count: 7)
+    let expected: [[UInt8]] = [
+      [1], zeros, [3], zeros, [4], zeros, [0, 0, 0, 0, 1], zeros, [3], zeros, [4], zeros,
+      [4, 0, 0, 0, 2, 9, 8], [2], zeros, [5, 0, 0, 0, 1, 6],
+    ]
+    #expect(bytes == Array(expected.joined()))
   }
 }

@@ -18,10 +18,10 @@ struct Verify: ParsableCommand {
       .appendingPathComponent("verify-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: scratch) }
     let relay = try RestoredRelay(archive, key: key, to: scratch, until: .end)
-    guard let warning = relay.warning else {
+    guard let damage = relay.damage else {
       return print("\(relay.text) The backup is whole.".printable)
     }
-    print("\(relay.text) \(warning)".printable)
+    print("\(relay.text) \(damage.text)".printable)
     throw ExitCode(ExitStatus.unreadableStore.rawValue)
   }
 }
@@ -77,7 +77,11 @@ struct Restore: ParsableCommand {
       throw error
     }
     try FileManager.default.moveItem(at: partial, to: folder)
-    if let warning = relay.warning { print(warning) }
+    if let damage = relay.damage { print(damage.text) }
+    if case .unproven? = relay.damage {
+      print("\(relay.text) Next: relayctl export --directory \(directory) --to NEW".printable)
+      throw ExitCode(ExitStatus.unreadableStore.rawValue)
+    }
     print("\(relay.text) Next: relay --directory \(directory)".printable)
   }
 }

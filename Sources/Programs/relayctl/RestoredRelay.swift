@@ -15,12 +15,18 @@ enum RestoredMoment {
   /// The one before the first later one. The relay's clock gave the events their times.
   case time(Instant)
 
-  /// Whether an event belongs to the restored ones.
-  func includes(_ number: Int, _ event: StoredEvent) -> Bool {
+  /// Whether a record belongs to the restored ones.
+  ///
+  /// A damaged event has no known time and belongs to them, so that its loss shows.
+  ///
+  /// - Parameter number: The number of events up to the record.
+  func includes(_ record: LogRecord, number: Int) -> Bool {
     switch self {
-    case .end: true
-    case .events(let last): number <= last
-    case .time(let time): event.at <= time
+    case .end: return true
+    case .events(let last): return number <= last
+    case .time(let time):
+      guard case .event(let event) = record else { return true }
+      return event.at <= time
     }
   }
 
@@ -34,22 +40,51 @@ enum RestoredMoment {
   }
 }
 
+/// The damage of a restored store, because the relay's store had it.
+enum RestoredDamage {
+  /// The relay refuses these families.
+  case families(StoreDamage)
+  /// No family can be proven to own this damage. The relay does not start with the store.
+  case unproven(StoreError)
+
+  /// Checks each record of a store, and makes its indexes again.
+  ///
+  /// - Returns: `nil` for a whole store.
+  init?(of store: SQLiteEventStore) throws {
+    do throws(StoreError) {
+      let damage = try store.findDamage(whole: .max)
+      if damage.isIndexDamaged { try store.rebuildIndex() }
+      if damage.families.isEmpty { return nil }
+      self = .families(damage)
+    } catch {
+      guard error.isDamage else { throw error }
+      self = .unproven(error)
+    }
+  }
+
+  /// The damage and the next step, for people.
+  var text: String {
+    switch self {
+    case .families(let damage):
+      let names = damage.families.keys.sorted().map { family in
+        let events = damage.events[family].map { " (events \($0.lowerBound)-\($0.upperBound))" }
+        return "\(family.rawValue)\(events ?? "")"
+      }
+      return "Records of these families are damaged: \(names.joined(separator: ", ")). "
+        + "The relay refuses them, and `relayctl export` saves what is whole."
+    case .unproven(let error):
+      return "Damaged: \(error.detail). No family can be proven to own the damage, so no relay "
+        + "starts with this store. `relayctl export` saves what is whole."
+    }
+  }
+}
+
 /// A relay's folder from a backup or a series, checked.
 struct RestoredRelay {
-  /// Events of one commit.
-  private static let eventsPerCommit = 1_024
-
   /// The content of the folder, for people.
   let text: String
-  /// The families that the backup has with damaged records, because the relay's store had them.
-  let damaged: [FamilyID]
-  /// The damaged families, for people; `nil` without any.
-  var warning: String? {
-    guard !damaged.isEmpty else { return nil }
-    let names = damaged.map { "\($0.rawValue)" }.joined(separator: ", ")
-    return "Records of these families are damaged: \(names). The relay refuses them, and "
-      + "`relayctl export` saves what is whole."
-  }
+  /// `nil` for a whole store.
+  let damage: RestoredDamage?
 
   /// - Parameter source: The file of a backup, or the folder of a series.
   init(_ source: URL, key: String, to folder: URL, until moment: RestoredMoment) throws {
@@ -77,9 +112,7 @@ struct RestoredRelay {
     }
     var replay = Replay(store, until: moment)
     if let series { try replay.run(series, key: key, secret: secret) }
-    let damage = try store.findDamage(whole: .max)
-    if damage.isIndexDamaged { try store.rebuildIndex() }
-    damaged = damage.families.keys.sorted()
+    damage = try RestoredDamage(of: store)
     if case .events(let last) = moment, store.events < last {
       throw ControlError("The backup has only \(store.events) events.")
     }
@@ -95,12 +128,13 @@ struct RestoredRelay {
 
   /// The replay of segments into a store.
   private struct Replay {
+    private static let recordsPerCommit = 1_024
+
     let store: SQLiteEventStore
     let moment: RestoredMoment
     /// Segments that were read.
     private(set) var segments = 0
     private var isComplete = false
-    private var batch = Batch()
 
     init(_ store: SQLiteEventStore, until moment: RestoredMoment) {
       self.store = store
@@ -129,28 +163,20 @@ struct RestoredRelay {
       if !isComplete { try series.checkGap() }
     }
 
-    /// Commits the records up to the moment.
+    /// Replays the records up to the moment.
     private mutating func add(_ records: [LogRecord]) throws {
       var number = store.events
-      for record in records {
+      let included = records.prefix { record in
         switch record {
-        case .event(let event):
-          number += 1
-          isComplete = !moment.includes(number, event)
-          if !isComplete { batch.events.append(event) }
-        case .passcodeLock(let lock): batch.passcodeLocks.append(lock)
+        case .event, .damaged: number += 1
+        case .passcodeLock, .damagedLock: break
         }
-        if isComplete { break }
-        if batch.events.count >= Self.eventsPerCommit { try commit() }
+        return moment.includes(record, number: number)
       }
-      try commit()
+      isComplete = included.count < records.count
+      for start in stride(from: 0, to: included.count, by: Self.recordsPerCommit) {
+        try store.replay(included.dropFirst(start).prefix(Self.recordsPerCommit))
+      }
     }
-
-    private mutating func commit() throws {
-      try store.commit(batch)
-      batch.removeAll()
-    }
-
-    private static let eventsPerCommit = RestoredRelay.eventsPerCommit
   }
 }

@@ -19,9 +19,7 @@ package struct RetentionPass {
   private var plan: ErasurePlan
   private var position = 0
   private var expired: [Int]?
-  /// Whether the next part has one event, because a longer one had a damaged record.
-  private var readsOne = false
-  /// Whether a record was damaged: it may be the approval of a question that seems to have expired.
+  /// Whether an event was damaged: it may be the approval of a question that seems to have expired.
   private var hasSkipped = false
   /// Events that lost their contents.
   package private(set) var erased = 0
@@ -39,7 +37,7 @@ package struct RetentionPass {
   /// Reads the next part, and erases what it shows to have ended.
   ///
   /// - Returns: Whether the pass is complete.
-  /// - Throws: The error of a write. Records that cannot be read keep their contents.
+  /// - Throws: The error of a write, or of a disk that cannot be read. Damaged events keep their contents.
   package mutating func advance() throws(StoreError) -> Bool {
     if expired == nil { return try advancePlan() }
     let part = Array(expired!.prefix(Self.eventsPerPart))
@@ -49,23 +47,22 @@ package struct RetentionPass {
   }
 
   private mutating func advancePlan() throws(StoreError) -> Bool {
-    let limit = readsOne ? 1 : Self.eventsPerPart
-    let part: LogPart
-    do { part = try copier.log(after: position, limit: limit, bytes: Self.bytesPerPart) } catch {
-      guard error.code == .damaged else { throw error }
-      if readsOne { (position, hasSkipped) = (position + 1, true) }
-      readsOne.toggle()
-      return false
-    }
+    let part = try copier.log(
+      after: position, limit: Self.eventsPerPart, bytes: Self.bytesPerPart)
     var due: [Int] = []
     var isComplete = false
-    for case .event(let stored) in part.records {
-      // The log is in the order of the relay's clock, so later events end later.
-      isComplete = stored.at > end
-      if isComplete { break }
-      position += 1
-      guard let event = try? Event.decode(stored.payload) else { continue }
-      due += plan.add(event, of: stored.family, at: position)
+    for record in part.records where !isComplete {
+      switch record {
+      case .event(let stored):
+        // The log is in the order of the relay's clock, so later events end later.
+        isComplete = stored.at > end
+        if isComplete { continue }
+        position += 1
+        guard let event = try? Event.decode(stored.payload) else { continue }
+        due += plan.add(event, of: stored.family, at: position)
+      case .damaged: (position, hasSkipped) = (position + 1, true)
+      case .passcodeLock, .damagedLock: continue
+      }
     }
     if isComplete || part.position >= part.newest { expired = hasSkipped ? [] : plan.finish() }
     try erase(due)

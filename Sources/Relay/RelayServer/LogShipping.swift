@@ -27,7 +27,7 @@ struct LogShipping {
     } catch {
       return .refused("The relay cannot read its log: \(error)")
     }
-    guard part.newest >= position.events, part.previous?.checksum ?? 0 == position.checksum else {
+    guard part.newest >= position.events, part.continues(position.checksum) else {
       return .refused(
         "The relay's log does not continue the segments, as after a restoration. Begin a new folder."
       )
@@ -36,7 +36,7 @@ struct LogShipping {
     var (bytes, last) = ([UInt8](), position.checksum)
     for record in part.records {
       record.append(to: &bytes)
-      if case .event(let event) = record { last = event.checksum }
+      last = record.checksum ?? last
     }
     return .log(
       LogReply(

@@ -20,9 +20,9 @@ public protocol StoreMaintenance {
   ///   and the next call begins again.
   func copyPart(to path: String, room: Int) throws(StoreError) -> CopyProgress
   /// The next part of the log after the first `position` events, in order of arrival. The part ends after
-  /// `limit` events, or after `bytes` of payload.
+  /// `limit` events, or after `bytes` of payload. Damaged records are part of the log.
   ///
-  /// - Throws: `damaged` if a record of the part is damaged; `io` if the engine ships no log.
+  /// - Throws: `io` if the disk cannot be read, or the engine ships no log.
   func log(after position: Int, limit: Int, bytes: Int) throws(StoreError) -> LogPart
   /// Replaces the payloads of stored events, as a whole or not at all, to erase contents. The former
   /// bytes are overwritten in the store, not in copies and logs.

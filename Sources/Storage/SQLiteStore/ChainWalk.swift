@@ -32,7 +32,10 @@ struct ChainWalk {
     _ link: Link, _ error: StoreError?, _ damage: inout StoreDamage,
     isEvent: (_ seq: UInt64, _ family: UInt64, _ row: Int64) -> Bool
   ) throws {
-    guard link.row == next else { throw StoreError.damaged("the record in row \(next)") }
+    // A restored record without a number stands for a missing one.
+    guard link.row == next, link.seq > 0 else {
+      throw StoreError.damaged("the record in row \(next)")
+    }
     next += 1
     let (family, seq) = (link.family, link.seq)
     // A family's first event here may continue one before the walk.
@@ -46,13 +49,17 @@ struct ChainWalk {
       guard link.prior == end.0, !isContinued || isEvent(seq - 1, family, link.prior) else {
         throw error
       }
-      if seq > 1 { damage.add(error, to: family) } else { unproven[link.row] = (family, error) }
+      if seq > 1 {
+        damage.add(error, to: family, event: seq)
+      } else {
+        unproven[link.row] = (family, error)
+      }
       return
     }
     if link.prior != end.0 {
       damage.add(.damaged("the place of event \(seq) of family \(family)"), to: family)
     } else if let former = unproven[link.prior], former.family == family {
-      damage.add(former.error, to: family)
+      damage.add(former.error, to: family, event: 1)
       unproven[link.prior] = nil
     }
   }

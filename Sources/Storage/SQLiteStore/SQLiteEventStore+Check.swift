@@ -6,6 +6,9 @@ public import RelayStore
 public struct StoreDamage: Sendable {
   /// The families with a record that does not match its checksum, or its place in the family's chain.
   public internal(set) var families: [FamilyID: StoreError] = [:]
+  /// The events of these families from the first damaged one to the newest one. Devices verify each event
+  /// against the one before, so the damage concerns all of them.
+  public internal(set) var events: [FamilyID: ClosedRange<UInt64>] = [:]
   /// Whether a mark is wrong or missing, or the index lacks commands: see ``SQLiteEventStore/rebuildIndex()``.
   public internal(set) var isIndexDamaged = false
 
@@ -16,9 +19,12 @@ public struct StoreDamage: Sendable {
   }
 
   /// Keeps the first damage of each family.
-  mutating func add(_ error: StoreError, to family: UInt64) {
+  ///
+  /// - Parameter event: The number of the damaged event; `nil` for another record.
+  mutating func add(_ error: StoreError, to family: UInt64, event: UInt64? = nil) {
     let family = FamilyID(family)
     families[family] = families[family] ?? error
+    if let event, events[family] == nil { events[family] = event...event }
   }
 
   /// Runs the body, whose damage belongs to the family.
@@ -89,6 +95,9 @@ extension SQLiteEventStore {
       db, sql: "SELECT max(row) FROM (SELECT row FROM head UNION ALL SELECT row FROM mark)")
     guard newest ?? 0 <= lastRow else { throw StoreError.damaged("the newest record") }
     let ends = try checkEvents(from: 1, &damage, db)
+    for (family, events) in damage.events {
+      damage.events[family] = events.lowerBound...(ends[family.rawValue]?.seq ?? events.upperBound)
+    }
     for family in Set(ends.keys).union(try readers(db)).sorted() {
       var read: UInt64 = 0
       try damage.confine(to: family) {

@@ -9,21 +9,55 @@ extension SQLiteEventStore {
         let newest = Int(lastRow)
         var part = LogPart(position: position, newest: newest)
         guard 0...newest ~= position else { return part }
-        if position > 0 { part.previous = try Self.event(inRow: Int64(position), db) }
+        if position > 0 { part.previous = LogRecord(try Self.readable(inRow: position, db)) }
         var size = 0
         while part.position < newest, part.position < position + limit, size < bytes {
           part.position += 1
-          let event = try Self.event(inRow: Int64(part.position), db)
-          size += event.payload.count
-          part.records.append(.event(event))
-          // The lock of an earlier event would contradict the event: a later part has it.
-          guard try heads.find(event.family.rawValue, db).seq == event.seq,
-            let lock = try loadPasscodeLock(event.family, db)
-          else { continue }
-          part.records.append(.passcodeLock(lock))
+          let record = try Self.readable(inRow: part.position, db)
+          size += record.payload.count
+          part.records.append(LogRecord(record))
+          if let lock = try lock(after: record, inRow: part.position, db) {
+            part.records.append(lock)
+          }
         }
         return part
       }
     }
+  }
+
+  /// What can be read of the record in a row.
+  private static func readable(inRow row: Int, _ db: Database) throws -> EventRecord {
+    do throws(StoreError) {
+      let found = try StoreFile.translatingErrors { try record(inRow: Int64(row), db) }
+      return found ?? .unreadable
+    } catch {
+      guard error.isDamage else { throw error }
+      return .unreadable
+    }
+  }
+
+  /// The family's passcode lock if the record is the family's newest event. The lock of an earlier event
+  /// would contradict the event: a later part has it.
+  private func lock(after record: EventRecord, inRow row: Int, _ db: Database) throws -> LogRecord?
+  {
+    do throws(StoreError) {
+      return try StoreFile.translatingErrors {
+        // Without a head, no event is known to be the newest one.
+        let head = try? heads.find(record.family.rawValue, db)
+        guard head.map({ $0.row == row }) ?? true,
+          let (lock, sum) = try Self.passcodeLock(of: record.family, db)
+        else { return nil }
+        return Int64(lock.checksum) == sum ? .passcodeLock(lock) : .damagedLock(lock, sum: sum)
+      }
+    } catch {
+      guard error.isDamage else { throw error }
+      return .damagedLock(StoredPasscodeLock(family: record.family, payload: []), sum: -1)
+    }
+  }
+}
+
+extension LogRecord {
+  fileprivate init(_ record: EventRecord) {
+    self = record.event.map { .event($0) } ?? .damaged(record)
   }
 }

@@ -38,15 +38,22 @@ extension SQLiteEventStore {
   }
 
   func loadPasscodeLock(_ family: FamilyID, _ db: Database) throws -> StoredPasscodeLock? {
+    guard let (lock, sum) = try Self.passcodeLock(of: family, db) else { return nil }
+    guard Int64(lock.checksum) == sum else {
+      throw StoreError.damaged("the passcode lock of family \(family.rawValue)")
+    }
+    return lock
+  }
+
+  /// The family's passcode lock, with the checksum beside it.
+  static func passcodeLock(of family: FamilyID, _ db: Database) throws
+    -> (lock: StoredPasscodeLock, sum: Int64)?
+  {
     let query = try RawStatement(db, "SELECT payload, sum FROM passcode_lock WHERE family = ?")
     query.bind(1, family.rawValue.signed)
     guard try query.next() else { return nil }
     defer { query.reset() }
-    let lock = StoredPasscodeLock(family: family, payload: query.bytes(0))
-    guard Int64(lock.checksum) == query.integer(1) else {
-      throw StoreError.damaged("the passcode lock of family \(family.rawValue)")
-    }
-    return lock
+    return (StoredPasscodeLock(family: family, payload: query.bytes(0)), query.integer(1))
   }
 
   public func events(
@@ -156,18 +163,7 @@ extension SQLiteEventStore {
   }
 
   static func event(_ row: RawStatement) throws -> StoredEvent {
-    let (family, seq) = (FamilyID(row.number(1)), row.number(2))
-    guard let command = ID128(bytes: row.bytes(5)) else {
-      throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
-    }
-    let event = StoredEvent(
-      family: family, seq: seq, audience: Audience(rawValue: row.number(3)),
-      device: DeviceID(UInt32(truncatingIfNeeded: row.integer(4))), command: command,
-      at: Instant(milliseconds: row.integer(6)), payload: row.bytes(7))
-    guard Int64(event.checksum) == row.integer(8) else {
-      throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
-    }
-    return event
+    try EventRecord(row).verified()
   }
 
   /// The first mark after `seq`. A page of a long history is read backwards from there instead of

@@ -24,6 +24,14 @@ extension SQLiteEventStore {
   ///
   /// - Throws: `damaged` if the row is missing or its checksum does not match.
   static func event(inRow row: Int64, _ db: Database) throws -> StoredEvent {
+    guard let record = try record(inRow: row, db) else {
+      throw StoreError.damaged("the record in row \(row)")
+    }
+    return try record.verified()
+  }
+
+  /// The record in a row, whether or not its checksum matches; `nil` if the row is missing.
+  static func record(inRow row: Int64, _ db: Database) throws -> EventRecord? {
     let query = try RawStatement(
       db,
       """
@@ -32,7 +40,27 @@ extension SQLiteEventStore {
       """)
     query.bind(1, row)
     defer { query.reset() }
-    guard try query.next() else { throw StoreError.damaged("the record in row \(row)") }
-    return try event(query)
+    return try query.next() ? EventRecord(query) : nil
+  }
+}
+
+extension EventRecord {
+  /// Reads a row of `prior, family, seq, audience, device, command, at, payload, sum`.
+  init(_ row: RawStatement) {
+    self.init(
+      prior: row.integer(0), family: FamilyID(row.number(1)), seq: row.number(2),
+      audience: Audience(rawValue: row.number(3)),
+      device: DeviceID(UInt32(truncatingIfNeeded: row.integer(4))), command: row.bytes(5),
+      at: Instant(milliseconds: row.integer(6)), payload: row.bytes(7), sum: row.integer(8))
+  }
+
+  /// The event.
+  ///
+  /// - Throws: `damaged` if the checksum does not match.
+  func verified() throws -> StoredEvent {
+    guard let event else {
+      throw StoreError.damaged("event \(seq) of family \(family.rawValue)")
+    }
+    return event
   }
 }

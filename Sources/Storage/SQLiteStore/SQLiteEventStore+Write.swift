@@ -108,12 +108,13 @@ extension SQLiteEventStore {
   }
 
   func write(_ locks: [StoredPasscodeLock], _ db: Database) throws {
-    guard !locks.isEmpty else { return }
+    for lock in locks { try write(lock, sum: Int64(lock.checksum), db) }
+  }
+
+  func write(_ lock: StoredPasscodeLock, sum: Int64, _ db: Database) throws {
     let put = try RawStatement(db, "INSERT OR REPLACE INTO passcode_lock VALUES (?,?,?)")
-    for item in locks {
-      put.bind(1, item.family.rawValue.signed)
-      put.bind(3, Int64(item.checksum))
-      try put.run(binding: 2, item.payload)
-    }
+    put.bind(1, lock.family.rawValue.signed)
+    put.bind(3, sum)
+    try put.run(binding: 2, lock.payload)
   }
 }

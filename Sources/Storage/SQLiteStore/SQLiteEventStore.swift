@@ -123,6 +123,18 @@ public final class SQLiteEventStore: EventStore {
 
   public func commit(_ batch: Batch) throws(StoreError) {
     guard !batch.isEmpty else { return }
+    try commit(events: batch.events.count) { db in
+      try write(batch.events, db)
+      try write(batch.cursors, db)
+      try write(batch.snapshots, db)
+      try write(batch.passcodeLocks, db)
+    }
+  }
+
+  /// Commits what the body writes, and some heads.
+  ///
+  /// - Parameter events: The number of events that the body writes.
+  func commit(events: Int, _ body: (Database) throws -> Void) throws(StoreError) {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         try checkpointer?.prepareCommit(db)
@@ -130,11 +142,8 @@ public final class SQLiteEventStore: EventStore {
         do {
           var written: ArraySlice<UInt64> = []
           try db.commit {
-            try write(batch.events, db)
-            try write(batch.cursors, db)
-            try write(batch.snapshots, db)
-            try write(batch.passcodeLocks, db)
-            let slice = heads.slice(events: batch.events.count, lastRow: before)
+            try body(db)
+            let slice = heads.slice(events: events, lastRow: before)
             try write(slice, db)
             written = slice.families
           }

@@ -147,15 +147,10 @@ public final class StoreSalvage {
   }
 
   private static func passcodeLock(of family: FamilyID, _ db: Database) -> [StoredPasscodeLock] {
-    let lock: StoredPasscodeLock? = try? {
-      let query = try RawStatement(db, "SELECT payload, sum FROM passcode_lock WHERE family = ?")
-      query.bind(1, Int64(bitPattern: family.rawValue))
-      defer { query.reset() }
-      guard try query.next() else { return nil }
-      let lock = StoredPasscodeLock(family: family, payload: query.bytes(0))
-      return Int64(lock.checksum) == query.integer(1) ? lock : nil
-    }()
-    return lock.map { [$0] } ?? []
+    guard let (lock, sum) = try? SQLiteEventStore.passcodeLock(of: family, db),
+      Int64(lock.checksum) == sum
+    else { return [] }
+    return [lock]
   }
 
   // MARK: Families

@@ -52,6 +52,7 @@ extension Trial {
         switch record {
         case .event(let event): all.events.append(event)
         case .passcodeLock(let lock): all.passcodeLocks.append(lock)
+        case .damaged, .damagedLock: violate("a whole log has the damaged record \(record)")
         }
       }
       try withEmptyStore { copy in
@@ -73,7 +74,7 @@ extension Trial {
         try store.log(after: 0, limit: limit, bytes: bytes),
         LogPart(records: events[..<end].map { .event($0) }, position: end, newest: 9))
     }
-    let end = LogPart(previous: event(1, 9), position: 9, newest: 9)
+    let end = LogPart(previous: .event(event(1, 9)), position: 9, newest: 9)
     expect(try store.log(after: 9, limit: 9, bytes: 1 << 20), end)
     expect(try store.log(after: 10, limit: 9, bytes: 1 << 20), LogPart(position: 10, newest: 9))
   }
@@ -88,7 +89,7 @@ extension Trial {
     expect(
       try store.log(after: 2, limit: 2, bytes: 1 << 20),
       LogPart(
-        previous: event(2, 1), records: [.event(event(1, 2)), .passcodeLock(lock(1, 1))],
+        previous: .event(event(2, 1)), records: [.event(event(1, 2)), .passcodeLock(lock(1, 1))],
         position: 3, newest: 3))
   }
 

@@ -1,0 +1,47 @@
+import FamilyModel
+import GRDB
+public import RelayStore
+
+extension SQLiteEventStore {
+  /// Appends records of another store's log as they are, so that both logs have equal rows.
+  ///
+  /// A damaged record stays damaged. Behind damage, an event may not continue the known events of its
+  /// family, and is stored all the same: the other families' events follow. ``findDamage(whole:newest:)``
+  /// finds both. The new events have no marks and no index before ``rebuildIndex()``.
+  public func replay(_ records: some Collection<LogRecord>) throws(StoreError) {
+    try commit(events: records.count) { db in
+      for record in records {
+        switch record {
+        case .event(let event):
+          try append(EventRecord(event, prior: knownHead(of: event.family, db).row), db)
+        case .damaged(let record): try append(record, db)
+        case .passcodeLock(let lock): try write([lock], db)
+        case .damagedLock(let lock, let sum): try write(lock, sum: sum, db)
+        }
+      }
+    }
+  }
+
+  /// Inserts the record as the newest row. The family's head moves only to the next number.
+  private func append(_ record: EventRecord, _ db: Database) throws {
+    let head = knownHead(of: record.family, db)
+    let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?,?)")
+    insert.bind(1, record.family.rawValue.signed)
+    insert.bind(2, record.seq.signed)
+    insert.bind(3, record.prior)
+    insert.bind(4, record.audience.rawValue.signed)
+    insert.bind(5, Int64(record.device.rawValue))
+    insert.bind(7, record.at.milliseconds)
+    insert.bind(9, record.sum)
+    try insert.run(binding: 6, record.command, and: 8, record.payload)
+    lastRow += 1
+    guard insert.insertedRow == lastRow else { throw StoreError.damaged("the newest event") }
+    guard record.seq == head.seq &+ 1 else { return }
+    heads.advance(record.family.rawValue, row: lastRow, seq: record.seq)
+  }
+
+  /// The family's head; that of a family without events if it is damaged.
+  private func knownHead(of family: FamilyID, _ db: Database) -> HeadCache.Head {
+    (try? heads.findLoaded(family.rawValue, db)) ?? HeadCache.Head(row: 0, seq: 0)
+  }
+}
