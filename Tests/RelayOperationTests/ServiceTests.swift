@@ -80,6 +80,32 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     #expect(result.output.contains("['READY=1', 'STOPPING=1', 'WATCHDOG=1']"), "\(result.output)")
   }
 
+  @Test("O9: a reader of the trace that stalls stops no commit, and reads all lines later")
+  func stalledTrace() async throws {
+    let result = try await shell(
+      Self.start + """
+        mkfifo trace
+        python3 -c '
+        import os, time
+        with open("trace") as trace:
+            while not os.path.exists("go"): time.sleep(0.05)
+            count = 0
+            for line in trace:
+                count += "committed" in line
+                if count == 700: open("read", "w").close()
+        print(count)' & reader=$!
+        relay --directory . --trace >trace 2>out & pid=$!
+        await [ -S operator.ipc ]
+        # More than a pipe holds.
+        relayctl generate --families 100 >families.yaml
+        timeout 60 relayctl apply families.yaml --directory . --credentials keys >/dev/null
+        echo "apply $?"; touch go
+        await [ -e read ]; kill $pid; wait $pid; echo "code $?"; wait $reader
+        """)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines == ["apply 0", "code 0", "700"], "\(result.output)")
+  }
+
   @Test("O9: a monitor answers while its relay hangs, and top shows a relay at work")
   func monitor() async throws {
     let result = try await shell(

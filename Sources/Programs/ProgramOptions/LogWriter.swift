@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A reader that stalls never stops the process: lines wait up to ``maximumBytes``, and further ones
 /// are dropped. A line that states their number takes their place.
-final class LogWriter: Sendable {
+package final class LogWriter: Sendable {
   /// The largest sum of bytes that wait.
   static let maximumBytes = 1 << 20
   /// The longest time that the end of the process waits for its last lines.
@@ -14,11 +14,14 @@ final class LogWriter: Sendable {
 
   /// The writer of the process's standard error. The end of the process waits for its lines.
   static let standardError: LogWriter = {
-    let writer = LogWriter(descriptor: STDERR_FILENO)
-    // A reader that is gone must not end the process.
-    signal(SIGPIPE, SIG_IGN)
     atexit { LogWriter.standardError.flush() }
-    return writer
+    return LogWriter(ofProcess: STDERR_FILENO)
+  }()
+
+  /// The writer of the process's standard output, as ``standardError``.
+  package static let standardOutput: LogWriter = {
+    atexit { LogWriter.standardOutput.flush() }
+    return LogWriter(ofProcess: STDOUT_FILENO)
   }()
 
   private struct Waiting {
@@ -35,10 +38,16 @@ final class LogWriter: Sendable {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
+  private convenience init(ofProcess descriptor: Int32) {
+    // A reader that is gone must not end the process.
+    signal(SIGPIPE, SIG_IGN)
+    self.init(descriptor: descriptor)
+  }
+
   /// Enqueues a line. Returns at once.
   ///
   /// - Parameter format: The form of the line, and of the one that states a number of dropped lines.
-  func write(_ line: String, format: LogOptions.Format = .text) {
+  package func write(_ line: String, format: LogOptions.Format = .text) {
     let mustSchedule = waiting.withLock { waiting in
       waiting.format = format
       guard waiting.bytes.count + line.utf8.count < Self.maximumBytes else {

@@ -142,9 +142,10 @@ struct Relay: AsyncParsableCommand {
     let notifier = ServiceNotifier()
     let relay = try RelayService(
       configuration, keys: keys, store: store, damaged: damage.families,
-      trace: trace ? .standardOutput : nil, logger: logger
+      trace: trace ? CommitTrace { LogWriter.standardOutput.write($0, format: .json) } : nil,
+      logger: logger
     ) {
-      FileHandle.standardOutput.write(Data("ready\n".utf8))
+      LogWriter.standardOutput.write("ready")
       notifier.notify(.ready)
     }
     let operatorFolder = operatorFolder.map { URL(fileURLWithPath: $0) } ?? folder

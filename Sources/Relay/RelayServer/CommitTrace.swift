@@ -1,11 +1,10 @@
 import FamilyModel
-import Foundation
 import RelayStore
 import RelayWire
 import SystemClock
 import ZeroMQ
 
-/// Writes one JSON line for each event once the event is durable, before the relay sends anything
+/// Makes one JSON line for each event once the event is durable, before the relay sends anything
 /// about it.
 ///
 /// A line contains identifiers and sizes only: no name, no content. The wall clock `at` has
@@ -15,21 +14,16 @@ import ZeroMQ
 public struct CommitTrace: Sendable {
   private let write: @Sendable (String) -> Void
 
-  /// A trace that passes lines, each with its line break, to `write` on the thread of the commits.
+  /// A trace that passes lines, without line breaks, to `write` on the thread of the commits.
   ///
-  /// A commit waits for `write`, so that the reader of a full pipe stops the relay.
-  public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
-
-  /// A trace on standard output, one write for the events of one commit.
-  public static let standardOutput = CommitTrace { lines in
-    FileHandle.standardOutput.write(Data(lines.utf8))
-  }
+  /// Precondition: `write` returns at once, because a commit waits for it.
+  public init(_ write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
 
   func record(_ events: [StoredEvent]) {
     guard !events.isEmpty else { return }
     let (at, mono) = (Instant.now.milliseconds, MonotonicInstant.now.nanoseconds / 1_000)
     let clocks = "{\"at\":\(at),\"mono\":\(mono),\"step\":\"committed\""
-    write(events.map { clocks + Self.facts($0) + "}\n" }.joined())
+    for event in events { write(clocks + Self.facts(event) + "}") }
   }
 
   private static func facts(_ event: StoredEvent) -> String {
