@@ -30,9 +30,9 @@ public protocol EventStore: EventReading, StoreMaintenance {
   /// it. An empty batch changes nothing.
   ///
   /// - Throws: `conflict` if an event's `seq` is not its family's newest plus one, where earlier
-  ///   events of the batch count. `full` if the disk is full, or `locked`. Nothing of the batch is
-  ///   stored then, and later commits may succeed. After `io` the batch is stored as a whole or not
-  ///   at all, and only reopening the store tells which.
+  ///   events of the batch count, or `full` if the disk is full. Nothing of the batch is stored then,
+  ///   and later commits may succeed. After `io` the batch is stored as a whole or not at all, and only
+  ///   reopening the store tells which.
   func commit(_ batch: Batch) throws(StoreError)
   /// The family's newest snapshot.
   ///

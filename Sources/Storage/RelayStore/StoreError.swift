@@ -21,7 +21,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public static let full = StoreError(code: .full, detail: "")
   /// Another process, or another store of this process, uses the file.
   public static let locked = StoreError(code: .locked, detail: "")
-  /// A system call failed.
+  /// A system call failed, or a lock within the process stayed held.
   public static func io(_ detail: String) -> StoreError { StoreError(code: .io, detail: detail) }
   /// The file belongs to another program, or to another version of this one.
   public static func wrongVersion(_ detail: String) -> StoreError {
@@ -39,7 +39,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .conflict: "An event is not the next one of its family. Nothing was stored."
     case .full: "The disk is full. Nothing was stored. Free some space and start again."
     case .locked: "Another process uses the store. Stop that process, or choose another folder."
-    case .io: "A system call failed: \(detail)."
+    case .io: "The store failed: \(detail)."
     case .wrongVersion:
       "The file is not a store of this version (\(detail)). Nothing was changed. "
         + "Use a relay's file with the version that wrote it. "

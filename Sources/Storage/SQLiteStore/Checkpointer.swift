@@ -4,7 +4,7 @@ import Glibc
 import RelayStore
 import Synchronization
 
-/// Sizes of the write-ahead log, in frames of one page (4 KB).
+/// Sizes of the write-ahead log, in frames of one page (4 KB), and the patience of a commit.
 package struct LogLimits: Sendable {
   /// Uncopied frames at which a background checkpoint starts.
   package var backgroundCopyThreshold = 2_048
@@ -14,6 +14,9 @@ package struct LogLimits: Sendable {
   package var restartThreshold = 8_192
   /// Length of the log at which commits wait until every frame is copied.
   package var maximumFrames = 16_384
+  /// Milliseconds for which a commit waits for a lock of the log, which another connection of the process
+  /// holds. Then the commit fails, and nothing of the batch is stored.
+  package var lockMilliseconds = 2_000
   /// Creates the limits of production.
   package init() {}
 }
@@ -53,8 +56,8 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Attempts of a commit to copy the last frames of a full log, and the time between two.
-  private static let (maximumAttempts, retryMicroseconds) = (200, UInt32(10_000))
+  /// Milliseconds between two attempts of a commit to copy the last frames of a full log.
+  private static let retryMilliseconds = 10
 
   private let limits: LogLimits
   private let queue: DatabaseQueue
@@ -122,7 +125,8 @@ final class Checkpointer: Sendable {
   /// commit.
   ///
   /// - Throws: The error of a failed checkpoint, for every later commit. The database's synced
-  ///   state is unknown then, but the log still holds every frame.
+  ///   state is unknown then, but the log still holds every frame. `locked` after
+  ///   ``LogLimits/lockMilliseconds`` with a reader that keeps the frames of a full log.
   func prepareCommit(_ db: Database) throws(StoreError) {
     var current = state.withLock { $0 }
     if current.isCopying, current.frames >= limits.maximumFrames {
@@ -133,16 +137,16 @@ final class Checkpointer: Sendable {
     guard !current.isCopying, current.frames >= limits.restartThreshold,
       current.uncopied <= limits.framesCopiedInCommit || current.frames >= limits.maximumFrames
     else { return }
-    var attempts = 0
+    var waited = 0
     repeat {
       // A reader in the middle of a statement keeps the frames of later commits in the log.
-      if attempts > 0 { usleep(Self.retryMicroseconds) }
-      attempts += 1
+      if waited > 0 { usleep(UInt32(Self.retryMilliseconds) * 1_000) }
+      waited += Self.retryMilliseconds
       copy(db, inBackground: false)
       current = state.withLock { $0 }
       if let failure = current.failure { throw failure }
       guard current.frames >= limits.maximumFrames else { return }
-    } while attempts < Self.maximumAttempts
+    } while waited < limits.lockMilliseconds
     throw .locked
   }
 

@@ -47,6 +47,7 @@ public final class SQLiteEventStore: EventStore {
   static let markEvery: UInt64 = 64
 
   let path: String
+  private let limits: LogLimits
   /// `nil` in a reader.
   private let lock: FileLock?
   let queue: DatabaseQueue
@@ -69,7 +70,7 @@ public final class SQLiteEventStore: EventStore {
   package init(
     path: String, limits: LogLimits, headCycle: Int = HeadCache.cycleFamilies
   ) throws(StoreError) {
-    self.path = path
+    (self.path, self.limits) = (path, limits)
     heads = HeadCache(cycleFamilies: headCycle)
     queue = try Self.openFile(path)
     lock = try FileLock(path)
@@ -77,6 +78,8 @@ public final class SQLiteEventStore: EventStore {
     self.checkpointer = checkpointer
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
+        // From here on only connections of this process hold locks, each for a moment.
+        try db.execute(sql: "PRAGMA busy_timeout = \(limits.lockMilliseconds)")
         checkpointer.observeCommits(of: db)
         lastRow = try Int64.fetchOne(db, sql: "SELECT max(id) FROM event") ?? 0
         let written = try HeadCache.writtenRow(lastRow: lastRow, db)
@@ -93,7 +96,7 @@ public final class SQLiteEventStore: EventStore {
 
   /// A further connection to the file of an open store, for reads only.
   init(readingFileAt path: String) throws(StoreError) {
-    self.path = path
+    (self.path, limits) = (path, LogLimits())
     heads = HeadCache(cycleFamilies: HeadCache.cycleFamilies)
     queue = try StoreFile.join(path)
     (lock, checkpointer) = (nil, nil)
@@ -121,6 +124,8 @@ public final class SQLiteEventStore: EventStore {
     }
   }
 
+  /// A lock of the log is awaited before the first write. Above ``LogLimits/lockMilliseconds`` the commit
+  /// fails with `io`: no other process has the file, so that the next start may succeed.
   public func commit(_ batch: Batch) throws(StoreError) {
     guard !batch.isEmpty else { return }
     try commit(events: batch.events.count) { db in
@@ -135,6 +140,13 @@ public final class SQLiteEventStore: EventStore {
   ///
   /// - Parameter events: The number of events that the body writes.
   func commit(events: Int, _ body: (Database) throws -> Void) throws(StoreError) {
+    do throws(StoreError) { try write(events: events, body) } catch {
+      guard error.code == .locked else { throw error }
+      throw .io("the log was locked for \(limits.lockMilliseconds) ms")
+    }
+  }
+
+  private func write(events: Int, _ body: (Database) throws -> Void) throws(StoreError) {
     try StoreFile.translatingErrors {
       try queue.inDatabase { db in
         try checkpointer?.prepareCommit(db)
