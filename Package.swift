@@ -396,8 +396,8 @@ let suites: [Target] = [
     "RelayServerTests",
     [
       "RelayFixture", "TestThreads", "FamilyModel", "FamilyCore", "FamilyTrust", "Credentials",
-      "RelayClient", "RelayPipeline", "RelayServer", "RelayStore", "RelayWire", "SQLiteStore",
-      "SystemClock", "ZeroMQ", crypto, logging, lifecycle,
+      "RelayClient", "RelayOperation", "RelayPipeline", "RelayServer", "RelayStore", "RelayWire",
+      "SQLiteStore", "SystemClock", "ZeroMQ", crypto, logging, lifecycle,
     ]),
   tests(
     "RelayOperationTests",

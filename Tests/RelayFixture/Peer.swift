@@ -24,7 +24,7 @@ package final class Peer {
   package var sendsUnsigned = false
 
   init(
-    _ fixture: RelayFixture, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
+    _ relay: any RelayUnderTest, _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair,
     _ kind: SocketKind, receiveQueue: Int32, in context: Context,
     adjust: (inout SocketOptions) -> Void
   ) throws {
@@ -34,13 +34,13 @@ package final class Peer {
     options.maximumMessageSize = 8 << 20
     options.sendHighWaterMark = 100_000
     options.receiveHighWaterMark = receiveQueue
-    options.security = .client(keys, server: fixture.keys.keys.publicKey)
+    options.security = .client(keys, server: relay.keys.keys.publicKey)
     adjust(&options)
     let requests = try Socket(kind, in: context, options: options)
     let monitor = try Monitor(requests, in: context)
     let broadcasts = try Socket(.sub, in: context, options: options)
-    try requests.connect(fixture.requests)
-    try broadcasts.connect(fixture.broadcasts)
+    try requests.connect(relay.requests)
+    try broadcasts.connect(relay.broadcasts)
     self.requests = requests
     self.monitor = monitor
     self.broadcasts = broadcasts

@@ -17,7 +17,7 @@ package import ZeroMQ
 package let patience = Nanoseconds.seconds(60)
 
 /// A relay in this process with its own folder, real sockets and a real store.
-package final class RelayFixture: Sendable {
+package final class RelayFixture: RelayUnderTest, Sendable {
   package let folder: URL
   package let requests: String
   package let broadcasts: String
@@ -71,7 +71,7 @@ package final class RelayFixture: Sendable {
   }
 
   /// An unused TCP endpoint of this machine.
-  private static func freeEndpoint() throws -> String {
+  package static func freeEndpoint() throws -> String {
     let socket = try Socket(.dealer, in: try Context())
     try socket.bind("tcp://127.0.0.1:*")
     return try socket.lastEndpoint()
@@ -94,36 +94,6 @@ package final class RelayFixture: Sendable {
       try await task.value
       return nil
     } catch { return error }
-  }
-
-  /// Creates a family.
-  ///
-  /// - Returns: The key of each of its devices.
-  package func createFamily(_ family: UInt64) throws -> [UInt32: CurveKeyPair] {
-    var pairs: [UInt32: CurveKeyPair] = [:]
-    for device in RelayFixture.devices { pairs[device] = try .generate() }
-    try setRoster(family, pairs)
-    return pairs
-  }
-
-  package func setRoster(_ family: UInt64, _ pairs: [UInt32: CurveKeyPair]) throws {
-    let roles: [(UInt32, Role)] = [(1, .organizer), (3, .child), (4, .child), (5, .adult)]
-    let roster = Roster(
-      persons: roles.map { Person(id: PersonID($0), role: $1, displayName: "P\($0)") },
-      devices: pairs.map {
-        Device(
-          id: DeviceID($0), person: PersonID($0 / 10), publicKey: $1.publicKey.bytes,
-          keys: RelayFixture.deviceKeys($0))
-      })
-    var administrator = try Administrator(administrator)
-    let address = DeviceAddress(family: FamilyID(family), device: DeviceID(10))
-    let events = try administrator.history(of: .family, in: address.family)
-    var organizer = GuardianMachine(
-      address, of: PersonID(1), security: RelayFixture.security(10),
-      restoring: events.map { .event($0) },
-      ids: IDSource(seed: .random(in: .min ... .max)))
-    try administrator.send(
-      organizer.prepare(.setRoster(roster), now: .now), to: address.family)
   }
 
   /// The keys of a device, which are the same in every family.
@@ -150,19 +120,6 @@ package final class RelayFixture: Sendable {
         organizerKey: RelayFixture.deviceKeys(10).signingKey,
         relayKey: self.keys.keys.publicKey, requests: RelayKeys.requests(in: folder),
         broadcasts: RelayKeys.broadcasts(in: folder)))
-  }
-
-  /// - Parameters:
-  ///   - receiveQueue: Messages that the peer's library receives ahead of the test.
-  ///   - context: The threads of the peer's sockets, which many peers may share; `nil`: own ones.
-  package func peer(
-    _ family: UInt64, _ device: UInt32, _ keys: CurveKeyPair?, _ kind: SocketKind = .dealer,
-    receiveQueue: Int32 = 100_000, in context: Context? = nil,
-    adjust: (inout SocketOptions) -> Void = { _ in }
-  ) throws -> Peer {
-    try Peer(
-      self, family, device, keys ?? .generate(), kind, receiveQueue: receiveQueue,
-      in: context ?? Context(), adjust: adjust)
   }
 }
 
