@@ -56,6 +56,29 @@ import Testing
     #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }).sorted() == [1, 3, 4])
   }
 
+  @Test("O4: the totals are parts of the memory, but suffice for a few of the largest messages")
+  func memory() {
+    let limits = QueueLimits()
+    #expect(limits.within(memory: 0) == limits && limits.within(memory: 1 << 40) == limits)
+    let small = limits.within(memory: 256 << 20)
+    #expect(small.unsentTotal == 64 << 20 && small.unreadTotal == 32 << 20)
+    let smallest = limits.within(memory: 1_600)
+    #expect(smallest.unsentTotal == 16 << 20 && smallest.unreadTotal == 16 << 20)
+  }
+
+  @Test("O4: after a megabyte, or above its share, a connection's report is due")
+  func reports() {
+    var table = table(1)
+    func isDue(share: Int = .max) -> Bool { table.isReportDue(1, above: share) }
+    table.move(1, sent: 1_000, read: 0)
+    #expect(!isDue() && !isDue(share: 1_000) && isDue(share: 999))
+    table.move(1, sent: 1 << 20, read: 0)
+    #expect(isDue())
+    table.update(1, SocketTraffic(pending: 1, isBlocked: false), now: start)
+    #expect(!isDue() && table.unsent == 0)
+    #expect(!table.isReportDue(2, above: 0))
+  }
+
   @Test("O4: a peer that reads too little while bytes wait is cut after the time of a stall")
   func stall() {
     var table = table(4)

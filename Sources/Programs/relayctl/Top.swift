@@ -90,7 +90,8 @@ struct TopTable {
       ("questions shed", "shedQuestions"), ("events republished", "republished"),
       ("families loaded", "familyLoads"), ("old results looked up", "resultLookups"),
       ("damaged families", "damagedFamilies"),
-      ("replies dropped", "undeliveredReplies"), ("connections closed", "closedConnections"),
+      ("replies dropped", "undeliveredReplies"), ("broadcasts dropped", "droppedBroadcasts"),
+      ("connections closed", "closedConnections"),
     ]
     return [["", "per second", "since the start"]]
       + names.map { title, name in

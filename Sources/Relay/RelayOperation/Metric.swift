@@ -94,6 +94,9 @@ public struct Metric: Sendable {
     counter(
       "undelivered_replies", "undeliveredReplies",
       "Replies dropped because the peer disconnected or its queue was full."),
+    counter(
+      "dropped_broadcasts", "droppedBroadcasts",
+      "Broadcasts dropped because much waits for a connection of their reader."),
     counter("republished_events", "republished", "Events that were broadcast again."),
     counter(
       "closed_connections", "closedConnections", "Connections closed for excessive traffic."),
@@ -136,7 +139,8 @@ public struct Metric: Sendable {
       $0.levels.isFull == true ? 1 : 0
     },
     level(
-      "unsent_bytes", unit: "bytes", "Bytes of replies that peers have not acknowledged."
+      "unsent_bytes", unit: "bytes",
+      "Bytes of replies and broadcasts that peers have not acknowledged."
     ) { $0.levels.unsentBytes ?? 0 },
     level(
       "unread_bytes", unit: "bytes", "Bytes of requests that wait inside libzmq."

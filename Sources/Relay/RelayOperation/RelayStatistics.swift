@@ -28,7 +28,8 @@ public struct RelayStatistics: Codable, Sendable, Hashable {
     /// Whether commands are refused, because the disk has less than its reserve; `nil` from a relay of
     /// an earlier version.
     public var isFull: Bool?
-    /// Bytes of replies that peers have not acknowledged; `nil` from a relay of an earlier version.
+    /// Bytes of replies and broadcasts that peers have not acknowledged; `nil` from a relay of an earlier
+    /// version.
     public var unsentBytes: Int?
     /// Bytes of requests that wait inside libzmq; `nil` from a relay of an earlier version.
     public var unreadBytes: Int?

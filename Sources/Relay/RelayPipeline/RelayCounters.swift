@@ -18,6 +18,8 @@ public struct RelayCounters: Sendable, Hashable {
   public var events = 0
   /// Replies dropped because the peer disconnected or its queue was full.
   public var undeliveredReplies = 0
+  /// Broadcasts dropped because much waits for a connection of their reader.
+  public var droppedBroadcasts = 0
   /// Republishes, each of one event.
   public var republished = 0
   /// Connections closed for excessive traffic.

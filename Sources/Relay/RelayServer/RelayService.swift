@@ -155,6 +155,7 @@ public actor RelayService: Service {
     releaseMemory(now)
     let check = sockets.checkConnections()
     pipeline.counters.closedConnections = sockets.closedConnections
+    pipeline.counters.droppedBroadcasts = sockets.droppedBroadcasts
     if now >= nextRecord {
       nextRecord = now + Self.recordInterval
       meter.recordTurn(

@@ -14,6 +14,8 @@ final class RelaySockets: PipelineSockets {
   private var broadcastGuard: ConnectionGuard?
   private var gate = SubscriptionGate()
   private var routerWatch: SocketThread.Registration?
+  /// Broadcasts that were dropped because much waits for a connection of their reader.
+  private(set) var droppedBroadcasts = 0
   /// When the connections were checked last.
   private var lastCheck = MonotonicInstant.machineStart
 
@@ -49,13 +51,17 @@ final class RelaySockets: PipelineSockets {
   }
 
   func mayReplyWithPage(to route: [UInt8]) -> Bool {
-    requestGuard?.mayQueue(to: route) ?? true
+    requestGuard?.mayQueue(to: route, besides: broadcastGuard?.unsent ?? 0) ?? true
   }
 
   /// Never blocks on a slow peer: its messages are dropped, and its cursor repairs the gap.
   func publish(_ topic: [UInt8], _ frame: [UInt8]) throws {
-    guard try publisher!.sendPart(topic, more: true) == .sent else { return }
-    _ = try publisher!.sendPart(frame, more: false)
+    let replies = requestGuard?.unsent ?? 0
+    guard broadcastGuard?.mayPublish(on: topic, besides: replies) ?? true,
+      try publisher!.sendPart(topic, more: true) == .sent
+        && publisher!.sendPart(frame, more: false) == .sent
+    else { return droppedBroadcasts += 1 }
+    broadcastGuard?.recordPublished(topic.count + frame.count, on: topic)
   }
 
   func prove(_ descriptor: Int32, receivedIn epoch: UInt64) {
@@ -71,6 +77,7 @@ final class RelaySockets: PipelineSockets {
       guard let inbox = approve(event) else { return nil }
       let epoch = broadcastGuard?.epoch ?? 0
       broadcastGuard?.prove(event.descriptor, receivedIn: epoch, owner: event.userID)
+      broadcastGuard?.recordSubscription(of: event.descriptor, to: inbox.bytes)
       return inbox.bytes
     }
     if !mayHaveMore { broadcastGuard?.settle() }
@@ -123,9 +130,9 @@ final class RelaySockets: PipelineSockets {
 
   private var isUnderPressure: Bool { memoryLevel != .normal }
 
-  /// Bytes of replies that peers have not acknowledged, and of requests that the relay has not read.
+  /// Bytes that peers have not acknowledged, and bytes of requests that the relay has not read.
   var queued: (unsent: Int, unread: Int) {
-    (requestGuard?.unsent ?? 0, requestGuard?.unread ?? 0)
+    ((requestGuard?.unsent ?? 0) + (broadcastGuard?.unsent ?? 0), requestGuard?.unread ?? 0)
   }
 
   func drainConnectionEvents() throws {
@@ -163,15 +170,17 @@ final class RelaySockets: PipelineSockets {
     let router = try Socket(.router, in: context, options: options)
     options.xpubManual = true
     options.xpubVerboser = true
+    options.xpubReportsFullQueues = true
     options.maximumMessageSize = SocketLimits.subscriptionBytes
     let publisher = try Socket(.xpub, in: context, options: options)
     let connections =
       configuration.maxConnections
       ?? max(16, (ConnectionGuard.descriptors() - SocketLimits.reservedDescriptors) / 2)
+    let queues = configuration.queues.within(memory: configuration.pipeline.memoryLimit)
     requestGuard = try watch(
-      router, SocketLimits.requests(connections: connections, configuration.queues), handlers)
+      router, SocketLimits.requests(connections: connections, queues), handlers)
     broadcastGuard = try watch(
-      publisher, SocketLimits.broadcasts(connections: connections, configuration.queues), handlers)
+      publisher, SocketLimits.broadcasts(connections: connections, queues), handlers)
     try publisher.bind(configuration.broadcasts)
     try router.bind(configuration.requests)
     thread.watch(publisher, onReadable: handlers.subscriptions)

@@ -12,7 +12,7 @@ import Glibc
 ///
 /// With ``QueueLimits`` the guard also bounds the bytes that wait in libzmq. Some wait for a peer that
 /// does not read, others are of peers that send faster than the process reads. For this purpose, the
-/// owner of a ROUTER reports each received and sent message.
+/// owner of a ROUTER reports each received and sent message, and the owner of an XPUB each broadcast.
 ///
 /// Received bytes are counted on TCP only. Peers of a Unix socket have passed the folder's permissions.
 /// Their number is limited, and the time for which they read nothing. Under pressure, those that send
@@ -22,6 +22,7 @@ public struct ConnectionGuard: ~Copyable {
   public private(set) var monitor: Monitor
   private var table: ConnectionTable
   private var routes = RouteTable()
+  private var subscribers = SubscriberTable()
   /// The sockets of the table's descriptors.
   private var identities: [Int32: SocketIdentity] = [:]
   /// The owners of connections since the last check, whose events may not have arrived.
@@ -49,11 +50,14 @@ public struct ConnectionGuard: ~Copyable {
     let now = MonotonicInstant.now
     var (table, routes) = (table, routes)
     var identities: [Int32: SocketIdentity] = [:]
+    var subscribers = SubscriberTable()
     // Many connections are not copied for each new one.
     swap(&identities, &self.identities)
-    defer { self.identities = identities }
+    swap(&subscribers, &self.subscribers)
+    defer { (self.identities, self.subscribers) = (identities, subscribers) }
     _ = try monitor.drain { event in
       guard let descriptor = event.descriptor else { return }
+      subscribers.remove(descriptor)
       if event.kind == .accepted {
         table.accepted(descriptor, now: now)
         identities[descriptor] = SocketIdentity(of: descriptor)
@@ -110,7 +114,7 @@ public struct ConnectionGuard: ~Copyable {
     set { table.isCritical = newValue }
   }
 
-  /// The bytes that were passed to libzmq and that peers have not acknowledged, as of the last check.
+  /// The bytes that were passed to libzmq and that peers have not acknowledged, as of the last reports.
   public private(set) var unsent = 0
 
   /// The bytes that peers have sent and that the process has not read, as of the last check.
@@ -130,17 +134,52 @@ public struct ConnectionGuard: ~Copyable {
 
   /// Whether a large message may be queued for the peer: few bytes wait for it. A peer without unsent
   /// bytes always may.
-  public mutating func mayQueue(to route: [UInt8]) -> Bool {
+  ///
+  /// - Parameter others: Unsent bytes of other sockets, which share the total.
+  public mutating func mayQueue(to route: [UInt8], besides others: Int = 0) -> Bool {
     guard let limits = table.queueLimits, let descriptor = routes.descriptor(of: route) else {
       return true
     }
     move(routes.drain(route))
-    guard table.unsent(of: descriptor) > limits.share(total: unsent) else { return true }
-    // The peer may have read since the last check.
+    return hasRoom(descriptor, limits, others)
+  }
+
+  /// Records the topic to which the XPUB has subscribed the connection, after a message received now.
+  public mutating func recordSubscription(of descriptor: Int32?, to topic: [UInt8]) {
+    guard let descriptor else { return }
+    // The end of the descriptor's former connection must not end this subscription. A monitor that fails
+    // fails again when the owner drains it.
+    try? drain()
+    subscribers.subscribe(descriptor, to: topic)
+  }
+
+  /// Whether a broadcast may be queued for the topic's connections: few bytes wait for each of them.
+  ///
+  /// - Parameter others: As in ``mayQueue(to:besides:)``.
+  public mutating func mayPublish(on topic: [UInt8], besides others: Int = 0) -> Bool {
+    guard let limits = table.queueLimits else { return true }
+    for descriptor in subscribers[topic] where !hasRoom(descriptor, limits, others) { return false }
+    return true
+  }
+
+  /// Records a broadcast that the XPUB has passed to libzmq.
+  public mutating func recordPublished(_ bytes: Int, on topic: [UInt8]) {
+    for descriptor in subscribers[topic] {
+      move(RouteTable.Moved(descriptor: descriptor, sent: bytes, read: 0))
+    }
+  }
+
+  /// Whether the unsent bytes of the connection are within its share of the total.
+  private mutating func hasRoom(_ descriptor: Int32, _ limits: QueueLimits, _ others: Int) -> Bool {
+    let share = limits.share(total: unsent + others)
+    guard table.isReportDue(descriptor, above: share) else { return true }
+    // The peer may have read since the last report.
+    let before = table.unsent(of: descriptor)
     if let traffic = Self.traffic(of: descriptor, includingLocal: true) {
       table.update(descriptor, traffic, now: MonotonicInstant.now)
+      unsent -= before - table.unsent(of: descriptor)
     }
-    return table.unsent(of: descriptor) <= limits.share(total: unsent)
+    return table.unsent(of: descriptor) <= limits.share(total: unsent + others)
   }
 
   private mutating func move(_ moved: RouteTable.Moved?) {
@@ -172,7 +211,9 @@ public struct ConnectionGuard: ~Copyable {
     checks += 1
     // Reports about Unix sockets cost four system calls.
     let includingLocal =
-      table.limits.queues != nil && (isUnderPressure || checks.isMultiple(of: 4))
+      table.queueLimits.map {
+        isUnderPressure || checks.isMultiple(of: 4) || unsent > $0.unsentTotal / 2
+      } ?? false
     let excessive = table.removeExcessive(now: MonotonicInstant.now) { descriptor in
       Self.traffic(of: descriptor, includingLocal: includingLocal)
     }

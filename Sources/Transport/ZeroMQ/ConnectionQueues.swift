@@ -15,8 +15,8 @@ struct ConnectionQueues {
   private(set) var unread = 0
   private var acknowledged: UInt64 = 0
   private var received: UInt64 = 0
-  /// Bytes that the process has read since the last report.
-  private var newlyRead = 0
+  /// Bytes that the process has read, and passed to libzmq, since the last report.
+  private var (newlyRead, newlySent) = (0, 0)
   private var pending = 0
   private var backlog = 0
   /// When the process has last read a message of a Unix socket's peer, or first checked the
@@ -26,7 +26,10 @@ struct ConnectionQueues {
   private var stalled: (since: MonotonicInstant, acknowledged: UInt64)?
 
   /// Records bytes that were passed to libzmq.
-  mutating func send(_ bytes: Int) { unsent += bytes }
+  mutating func send(_ bytes: Int) {
+    unsent += bytes
+    newlySent += bytes
+  }
 
   /// Records bytes that the process has read from libzmq.
   mutating func read(_ bytes: Int) { newlyRead += bytes }
@@ -46,7 +49,7 @@ struct ConnectionQueues {
     } else if newlyRead > 0 || lastRead == nil {
       lastRead = now
     }
-    newlyRead = 0
+    (newlyRead, newlySent) = (0, 0)
     if let total = traffic.acknowledged {
       unsent = total >= acknowledged ? max(0, unsent - Int(clamping: total - acknowledged)) : 0
       acknowledged = total
@@ -56,6 +59,12 @@ struct ConnectionQueues {
     updateStall(traffic, limits, now: now)
     (pending, backlog) = (traffic.pending, traffic.backlog)
   }
+
+  /// Whether enough was sent since the last report for another one. On a Unix socket, the unsent bytes
+  /// of a peer that reads become zero at a report only.
+  var isReportDue: Bool { newlySent >= Self.bytesPerReport }
+
+  private static let bytesPerReport = 1 << 20
 
   private mutating func updateStall(
     _ traffic: SocketTraffic, _ limits: QueueLimits, now: MonotonicInstant

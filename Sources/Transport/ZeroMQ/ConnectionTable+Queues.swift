@@ -13,10 +13,18 @@ extension ConnectionTable {
   /// Unsent bytes of one connection.
   func unsent(of descriptor: Int32) -> Int { connections[descriptor]?.queues.unsent ?? 0 }
 
+  /// Whether another report about the connection is due between two checks.
+  ///
+  /// - Parameter share: Unsent bytes above which a report is due.
+  func isReportDue(_ descriptor: Int32, above share: Int) -> Bool {
+    connections[descriptor].map { $0.queues.unsent > share || $0.queues.isReportDue } ?? false
+  }
+
   /// Records bytes that were passed to libzmq and that the process has read.
   mutating func move(_ descriptor: Int32, sent: Int, read: Int) {
-    connections[descriptor]?.queues.send(sent)
-    connections[descriptor]?.queues.read(read)
+    guard let index = connections.index(forKey: descriptor) else { return }
+    connections.values[index].queues.send(sent)
+    connections.values[index].queues.read(read)
   }
 
   /// Applies a report of the kernel.

@@ -49,6 +49,19 @@ public struct QueueLimits: Sendable, Hashable {
       stallBytes: stallBytes)
   }
 
+  /// The limits of a process that may use this much memory, of which both totals are at most three
+  /// eighths; 0: any number.
+  public func within(memory bytes: Int) -> QueueLimits {
+    guard bytes > 0 else { return self }
+    var limits = self
+    limits.unsentTotal = min(unsentTotal, max(Self.smallestTotal, bytes / 4))
+    limits.unreadTotal = min(unreadTotal, max(Self.smallestTotal, bytes / 8))
+    return limits
+  }
+
+  /// Bytes of a total that suffice for a few of the largest messages.
+  private static let smallestTotal = 16 << 20
+
   /// An eighth of what a kernel holds for a Unix socket by default.
   private static let backlogUnderPressure = 26 << 10
 

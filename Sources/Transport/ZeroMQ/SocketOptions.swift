@@ -24,6 +24,9 @@ public struct SocketOptions: Sendable {
   public var xpubManual = false
   /// XPUB: every subscription and unsubscription is received, including repeated ones.
   public var xpubVerboser = false
+  /// XPUB: a message is ``SendResult/full`` if the queue of a subscriber is full. Otherwise libzmq drops
+  /// it for that subscriber, and reports it as sent.
+  public var xpubReportsFullQueues = false
   /// The first delay before a reconnect. libzmq adds a random delay of up to the
   /// same length.
   public var reconnectInterval = Nanoseconds.milliseconds(10)
@@ -65,6 +68,7 @@ public struct SocketOptions: Sendable {
     if kind == .router, routerMandatory { try handle.enable(ZMQ_ROUTER_MANDATORY) }
     if kind == .xpub, xpubManual { try handle.enable(ZMQ_XPUB_MANUAL) }
     if kind == .xpub, xpubVerboser { try handle.enable(ZMQ_XPUB_VERBOSER) }
+    if kind == .xpub, xpubReportsFullQueues { try handle.enable(ZMQ_XPUB_NODROP) }
     if let zapDomain { try handle.set(ZMQ_ZAP_DOMAIN, Array(zapDomain.utf8)) }
     try security?.apply(to: handle)
   }
