@@ -11,16 +11,6 @@ import ZeroMQ
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SlowReaderTests {
   private static let child = PersonID(3)
 
-  /// A new question whose content nearly fills a page.
-  private static func largeQuestion() -> Request {
-    let id = CommandID.next
-    let header = QuestionHeader(
-      id: QuestionID(high: id.high, low: id.low), child: child, app: AppID("example.landmarks"),
-      subjects: Array("\(id)".utf8.suffix(32)),
-      choices: [ChoiceHeader(id: "approve", answer: .approval)], expiration: nil)
-    return .command(id, .ask(header, .sealed([UInt8](repeating: 7, count: 400 << 10))), nil)
-  }
-
   /// The time that each commit takes.
   private final class Disk: Sendable { let milliseconds = Mutex<UInt32>(0) }
 
@@ -59,7 +49,7 @@ import ZeroMQ
     let (pairs, others) = (try fixture.createFamily(1), try fixture.createFamily(2))
     let writer = try fixture.peer(1, 30, pairs[30])
     for _ in 1...4 {
-      let reply = try writer.ask(Self.largeQuestion())
+      let reply = try writer.ask(.largeQuestion())
       guard case .accepted? = reply else {
         Issue.record("the post was refused: \(String(describing: reply))")
         return
@@ -101,7 +91,7 @@ import ZeroMQ
     let pairs = try fixture.createFamily(1)
     let child = try fixture.peer(1, 30, pairs[30])
     for _ in 1...3 {
-      _ = try child.ask(Self.largeQuestion())
+      _ = try child.ask(.largeQuestion())
     }
     for _ in 0..<10 { try child.send(.fetch(.conversation(Self.child), after: 1)) }
     var (pages, refused) = (0, 0)
@@ -159,7 +149,7 @@ import ZeroMQ
     let child = try fixture.peer(1, 30, pairs[30])
     let guardian = try fixture.peer(1, 10, pairs[10])
     try guardian.attach()
-    guard case .accepted(_, let seq)? = try child.ask(Self.largeQuestion()) else {
+    guard case .accepted(_, let seq)? = try child.ask(.largeQuestion()) else {
       Issue.record("the question was refused")
       return
     }
@@ -190,7 +180,7 @@ import ZeroMQ
       // Each connection stays below its own burst.
       if rounds < 60 {
         for flooder in flooders {
-          try flooder.send(Self.largeQuestion())
+          try flooder.send(.largeQuestion())
         }
       }
       rounds += 1
