@@ -47,11 +47,15 @@ final class Siege {
         Issue.record("the relay did not accept post \(round) of another family")
         return
       }
-      let levels = try relay.statistics().levels
-      peak.unsent = max(peak.unsent, levels.unsentBytes ?? 0)
-      peak.unread = max(peak.unread, levels.unreadBytes ?? 0)
-      peak.inFlight = max(peak.inFlight, levels.bytesInFlight)
+      try recordLevels()
     }
+  }
+
+  fileprivate func recordLevels() throws {
+    let levels = try relay.statistics().levels
+    peak.unsent = max(peak.unsent, levels.unsentBytes ?? 0)
+    peak.unread = max(peak.unread, levels.unreadBytes ?? 0)
+    peak.inFlight = max(peak.inFlight, levels.bytesInFlight)
   }
 
   /// Expects that the counted bytes, and the memory of the process, have stayed below the total.
@@ -88,11 +92,18 @@ final class Siege {
 }
 
 extension Siege {
-  /// Whether the replies that wait for the peer include a refusal, and all of them have this problem. A
+  /// Whether the replies that wait for the peer include a refusal, and all of them have these problems. A
   /// relay that has cut connections need not reply.
-  func isCutOrRefused(_ peer: Peer, with problem: Problem) throws -> Bool {
+  func isCutOrRefused(_ peer: Peer, with expected: Problem...) throws -> Bool {
     let codes = try problems(for: peer)
-    return try codes.isEmpty ? count("closedConnections") > 0 : codes == [problem.code]
+    if codes.isEmpty { return try count("closedConnections") > 0 }
+    return codes.isSubset(of: expected.map(\.code))
+  }
+
+  /// Whether the relay has refused a page because others wait for its peer. Records the counted bytes.
+  func hasRefusedPages() throws -> Bool {
+    try recordLevels()
+    return try count("refusedPages") > 0
   }
 }
 
