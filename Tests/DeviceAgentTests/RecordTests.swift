@@ -26,7 +26,7 @@ import Testing
     var heads = SmallMap<Audience, UInt64>()
     (heads[.family], heads[talk]) = (2, 4)
     let coverage = SnapshotCoverage(seq: 4, heads: heads)
-    return .snapshot(StoredSnapshot.bytes(coverage, Self.state)!)
+    return .snapshot(StoredSnapshot.head(coverage)! + Self.state)
   }
 
   enum Form: CaseIterable { case absent, usable, unusable, damaged }
@@ -39,7 +39,11 @@ import Testing
 
   private func snapshots(_ form: Form) -> Snapshots {
     Snapshots(
-      coding: SnapshotCoding(), seal: { $0 },
+      coding: SnapshotCoding(),
+      seal: { pieces, sealed in
+        sealed += pieces.joined()
+        return true
+      },
       open: { count, next in
         let state = try [UInt8](count, from: next)
         return form == .usable ? state : nil
@@ -94,7 +98,8 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appendingPathComponent("agent.sqlite").path
     let coverage = SnapshotCoverage(seq: 0, heads: SmallMap())
-    let large = StoredSnapshot.bytes(coverage, [UInt8](repeating: 1, count: 2 * Limits.frameBytes))!
+    let state = [UInt8](repeating: 1, count: 2 * Limits.frameBytes)
+    let large = StoredSnapshot.head(coverage)! + state
     var store = try SQLiteAgentStore(path: path)
     try store.apply([Change(.put(.snapshot(large)), under: device.recordKeyPrefix)])
     store.close()

@@ -125,47 +125,42 @@ struct SignedFamily: FamilyDriver {
     func with(_ opened: OpenedSnapshot?) -> Security? {
       var security = security
       security?.snapshots?.opened = opened
+      if opened != nil { security?.snapshots?.storage = MemoryHistory() }
       return security
     }
     let child = { [self] in childMachine(id, with($1), $0, ids) }
     let guardian = { [self] in guardianMachine(id, with($1), $0, ids) }
     let snapshots = security?.snapshots
     if isChild(id) {
-      let (machine, isEarly) = Self.started(
-        records, snapshots, \.link.hasIgnoredSnapshot, child
-      ) { $0.moveHistory(to: MemoryHistory()) }
+      let (machine, isEarly) = Self.started(records, snapshots, \.link.hasIgnoredSnapshot, child)
       machines.children[id] = machine
       if isEarly { startsFromSnapshots += 1 }
       startApp(on: id)
     } else {
-      let (machine, isEarly) = Self.started(
-        records, snapshots, \.link.hasIgnoredSnapshot, guardian
-      ) { $0.moveHistory(to: MemoryHistory()) }
+      let (machine, isEarly) = Self.started(records, snapshots, \.link.hasIgnoredSnapshot, guardian)
       machines.guardians[id] = machine
       if isEarly { startsFromSnapshots += 1 }
     }
   }
 
   /// The machine of these records, and whether it started from a snapshot. A snapshot that was opened
-  /// before gives the same machine, and so does a history that moved out of memory.
+  /// before, and whose history moves out of memory, gives the same machine.
   private static func started<Machine>(
     _ records: [DeviceRecord], _ snapshots: Snapshots?, _ isIgnored: KeyPath<Machine, Bool>,
-    _ make: ([DeviceRecord], OpenedSnapshot?) -> Machine,
-    moveHistory: (inout Machine) -> Void
+    _ make: ([DeviceRecord], OpenedSnapshot?) -> Machine
   ) -> (Machine, isEarly: Bool) {
     let complete = make(records.filter { $0.key != .snapshot }, nil)
     guard let snapshot = records.firstSnapshot else { return (complete, false) }
     let early = make(records.withoutCovered, nil)
     guard !early[keyPath: isIgnored] else { return (make(records, nil), false) }
-    let opened = make(
-      records.withoutCovered.filter { $0.key != .snapshot }, snapshots?.read(snapshot))
-    var moved = opened
-    moveHistory(&moved)
-    for machine in [early, opened, moved] {
+    let state = snapshots?.read(snapshot)
+    let opened = make(records.withoutCovered.filter { $0.key != .snapshot }, state)
+    #expect(state?.bytes.isEmpty ?? false, "the machine holds the whole snapshot")
+    for machine in [early, opened] {
       let difference = Reflection(machine).difference(Reflection(complete))
       #expect(difference == nil, "a snapshot lacks state")
     }
-    return (moved, true)
+    return (opened, true)
   }
 
   /// The handles that the app names when it starts.

@@ -21,4 +21,11 @@ public struct ProcessReading: Sendable {
     residentBytes = pages * sysconf(Int32(_SC_PAGESIZE))
     isStopped = fields[0] == "T"
   }
+
+  /// The highest resident memory of this process so far, in bytes; `nil` without such a figure.
+  public static var peakResidentBytes: Int? {
+    let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = text?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1_024 }
+  }
 }

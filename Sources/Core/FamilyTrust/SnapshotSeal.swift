@@ -16,7 +16,7 @@ extension DeviceKeys {
     let seal = SnapshotSeal(
       key: HKDF<SHA256>.deriveKey(
         inputKeyMaterial: secret, info: Self.snapshotPurpose, outputByteCount: 32))
-    return Snapshots(coding: SnapshotCoding(), seal: seal.seal, open: seal.open)
+    return Snapshots(coding: SnapshotCoding(), seal: { seal.seal($0, into: &$1) }, open: seal.open)
   }
 }
 
@@ -34,23 +34,33 @@ struct SnapshotSeal: Sendable {
 
   let key: SymmetricKey
 
-  func seal(_ bytes: [UInt8]) -> [UInt8]? {
+  func seal(_ pieces: [[UInt8]], into sealed: inout [UInt8]) -> Bool {
+    let count = pieces.reduce(0) { $0 + $1.count }
     let name = (0..<Self.nameBytes).map { _ in UInt8.random(in: 0...255) }
-    var sealed = name
-    let parts = bytes.count / Self.partBytes + 1
-    sealed.reserveCapacity(Self.nameBytes + bytes.count + Self.overhead * parts)
-    var (start, number) = (0, UInt64(0))
-    repeat {
-      let end = min(bytes.count, start + Self.partBytes)
-      let binding = Self.binding(name, number, isLast: end == bytes.count)
-      guard
-        let part = try? AES.GCM.seal(bytes[start..<end], using: key, authenticating: binding)
-          .combined
-      else { return nil }
-      sealed += part
-      (start, number) = (end, number + 1)
-    } while start < bytes.count
-    return sealed
+    let parts = count / Self.partBytes + 1
+    sealed.reserveCapacity(sealed.count + Self.nameBytes + count + Self.overhead * parts)
+    sealed += name
+    var (part, rest, number) = ([UInt8](), count, UInt64(0))
+    part.reserveCapacity(Self.partBytes)
+    func append(isLast: Bool) -> Bool {
+      let binding = Self.binding(name, number, isLast: isLast)
+      guard let bytes = try? AES.GCM.seal(part, using: key, authenticating: binding).combined
+      else { return false }
+      sealed += bytes
+      part.removeAll(keepingCapacity: true)
+      number += 1
+      return true
+    }
+    for piece in pieces {
+      var start = 0
+      while start < piece.count {
+        let end = min(piece.count, start + Self.partBytes - part.count)
+        part += piece[start..<end]
+        (start, rest) = (end, rest - (end - start))
+        if part.count == Self.partBytes, rest > 0, !append(isLast: false) { return false }
+      }
+    }
+    return append(isLast: true)
   }
 
   func open(_ count: Int, _ next: NextBytes) throws -> [UInt8]? {

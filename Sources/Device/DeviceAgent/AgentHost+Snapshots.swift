@@ -20,9 +20,10 @@ extension AgentHost {
       let (records, snapshot) = try store.recordsAfterSnapshot(
         of: address, credential.deviceKeys.snapshots)
       isMakingSnapshot = true
-      let (configuration, verified) = (configuration, verified)
+      let (configuration, verified, history) = (configuration, verified, history)
       Task.detached(priority: .utility) { [weak self] in
-        let device = Self.device(credential, records, snapshot, configuration, verified)
+        let device = Self.device(
+          credential, records, snapshot, storage: history, configuration, verified)
         await self?.madeSnapshot(device.link.newSnapshot, number, of: address)
       }
     }

@@ -14,6 +14,7 @@ extension AgentHost {
       commit(batch)
       for effect in batch.effects { carryOut(effect) }
     }
+    moveRestoredHistory()
     if isStatusStale { onChange?() }
     writeStatus(.now)
     guarded { for connection in connections.values { try connection.reconnectIfStalled() } }

@@ -90,6 +90,8 @@ public actor AgentHost: Service {
   let verified = SignatureCache()
   /// The settled history of the devices.
   let history: HistoryFile
+  /// The device that was restored last, until its settled history leaves the memory.
+  private var restoredLast: DeviceAddress?
   /// The devices whose snapshots are made in the background, one after the other.
   var snapshotQueue: Deque<(device: DeviceAddress, number: UInt64)> = []
   var isMakingSnapshot = false
@@ -156,10 +158,12 @@ public actor AgentHost: Service {
       host.onBroadcast = { observer.received($0, on: $1) }
     }
     for credential in configuration.credentials {
+      // At most one device has its whole history in memory.
+      moveRestoredHistory()
       host.add(try restore(credential))
+      restoredLast = credential.address
       // A start that is killed later keeps the snapshots of the devices before.
       commit(host.takeBatch())
-      host.devices[credential.address]?.moveHistory(to: history)
       if localApps == nil { reportRestored(on: credential.address) }
       guard credential.isInFamily else { continue }
       if connections[credential.keys.publicKey.bytes] == nil { try connect(credential) }
@@ -180,6 +184,14 @@ public actor AgentHost: Service {
     thread.onTurn { [weak self] _ in self?.assumeIsolated { $0.turn() } ?? nil }
     host.start()
     trace("ready")
+  }
+
+  /// Moves the settled history of the device that was restored last. The first turn does so for the last
+  /// device, once its requests are sent.
+  func moveRestoredHistory() {
+    guard let address = restoredLast else { return }
+    restoredLast = nil
+    host.devices[address]?.moveHistory(to: history)
   }
 
   private func restore(_ credential: Credential) throws -> HostedDevice {
@@ -210,14 +222,17 @@ public actor AgentHost: Service {
   }
 
   /// A device with these records.
+  ///
+  /// - Parameter storage: Where the history of the snapshot moves at once.
   static func device(
     _ credential: Credential, _ records: [DeviceRecord], _ snapshot: OpenedSnapshot?,
-    pass: [UInt8] = [],
+    pass: [UInt8] = [], storage: HistoryFile? = nil,
     _ configuration: Configuration, _ verified: SignatureCache
   ) -> HostedDevice {
     let ids = IDSource.system
     var security = credential.security(sharing: verified)
     security.snapshots?.opened = snapshot
+    security.snapshots?.storage = storage
     let key = credential.keys.publicKey.bytes
     if credential.role.isGuardian {
       let machine = GuardianMachine(

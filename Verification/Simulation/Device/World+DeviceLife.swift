@@ -99,7 +99,11 @@ extension World {
     let isStale = mutant == .deviceSnapshot
     return Snapshots(
       coding: SnapshotCoding(), interval: 2, runningInterval: 8, margin: 2,
-      seal: { isStale ? first.bytes(or: $0) : $0 },
+      seal: { pieces, sealed in
+        let bytes = Array(pieces.joined())
+        sealed += isStale ? first.bytes(or: bytes) : bytes
+        return true
+      },
       open: { try [UInt8]($0, from: $1) })
   }
 

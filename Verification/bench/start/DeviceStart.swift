@@ -15,6 +15,8 @@ struct StartFigures: Codable {
   var milliseconds: Double
   /// Growth of the resident memory from before the store is opened, without free memory.
   var bytes: Int
+  /// The largest growth of the resident memory at any time.
+  var peakBytes: Int
   /// The same after the settled history has moved to its file.
   var settledBytes: Int
   /// Milliseconds of the move.
@@ -36,18 +38,15 @@ struct DeviceStart: ParsableCommand {
     let before = Self.residentBytes
     let start = MonotonicInstant.now
     let store = try SQLiteAgentStore(path: store)
-    let (records, snapshot) = try store.recordsAfterSnapshot(
-      of: StartFamily.address(device), StartFamily.snapshots(of: device))
-    let hosted = hostedDevice(records, snapshot)
-    let later = records.count { if case .event = $0 { true } else { false } }
+    let folder = URL(fileURLWithPath: self.store).deletingLastPathComponent()
+    let history = HistoryFile(in: folder) { fatalError($0) }
+    let (hosted, later) = try hostedDevice(store, history)
     let time = MonotonicInstant.now - start
     guard !hosted.link.hasIgnoredSnapshot, hosted.link.personID == PersonID(device) else {
       throw SnapshotIgnored()
     }
     Context.releaseFreeMemory()
     let bytes = Self.residentBytes - before
-    let folder = URL(fileURLWithPath: self.store).deletingLastPathComponent()
-    let history = HistoryFile(in: folder) { fatalError($0) }
     let move = MonotonicInstant.now
     hosted.moveHistory(to: history)
     let moveTime = MonotonicInstant.now - move
@@ -56,6 +55,7 @@ struct DeviceStart: ParsableCommand {
       return try JSONEncoder().encode(
         StartFigures(
           milliseconds: time.seconds * 1e3, bytes: bytes,
+          peakBytes: (ProcessReading.peakResidentBytes ?? 0) - before,
           settledBytes: Self.residentBytes - before, moveMilliseconds: moveTime.seconds * 1e3,
           later: later))
     }
@@ -63,16 +63,27 @@ struct DeviceStart: ParsableCommand {
     store.close()
   }
 
-  private func hostedDevice(_ records: [DeviceRecord], _ snapshot: OpenedSnapshot?)
-    -> HostedDevice
+  /// The device, and the number of events after its snapshot. Only the device holds the snapshot. A
+  /// device that makes a new one moves its history at once, as the second machine of an agent does.
+  private func hostedDevice(_ store: SQLiteAgentStore, _ history: HistoryFile) throws
+    -> (HostedDevice, later: Int)
   {
+    let (records, snapshot) = try store.recordsAfterSnapshot(
+      of: StartFamily.address(device), StartFamily.snapshots(of: device))
+    let later = records.count { if case .event = $0 { true } else { false } }
+    let isDue = later >= Limits.snapshotInterval + Limits.snapshotMargin
+    let storage = isDue ? history : nil
     let verified = SignatureCache()
     let key = Device.curveKey(device)
-    return device == StartFamily.child
+    let hosted =
+      device == StartFamily.child
       ? HostedDevice(
-        StartFamily.childMachine(records, verified, .system, opened: snapshot), key: key)
+        StartFamily.childMachine(
+          records, verified, .system, opened: snapshot, storage: storage), key: key)
       : HostedDevice(
-        StartFamily.guardianMachine(records, verified, .system, opened: snapshot), key: key)
+        StartFamily.guardianMachine(
+          records, verified, .system, opened: snapshot, storage: storage), key: key)
+    return (hosted, later)
   }
 
   private static var residentBytes: Int { ProcessReading(getpid())?.residentBytes ?? 0 }

@@ -21,6 +21,8 @@ struct StartBench: ParsableCommand {
       Build everything first: swift build -c release
       """)
   @Option(help: "Events of the family.") var events = 100_000
+  @Option(help: "Further events after the snapshot. From 320 on, each start makes a new snapshot.")
+  var later = 0
   @Option(help: "Starts of each device; medians are shown.") var starts = 9
   @Option(help: "The folder for the store.") var directory = "/tmp"
   @Flag(help: "Print JSON instead of a table.") var json = false
@@ -48,6 +50,8 @@ struct StartBench: ParsableCommand {
     var slowestMilliseconds: Double
     /// Growth of the resident memory during the start.
     var residentBytes: Int
+    /// The largest growth of the resident memory at any time.
+    var peakBytes: Int
     /// The same after the settled history has moved to its file.
     var settledBytes: Int
     /// Milliseconds of the move, after the start.
@@ -78,11 +82,13 @@ struct StartBench: ParsableCommand {
   ///
   /// - Returns: The results without measurements.
   private func build(_ file: String) throws -> [Result] {
-    let family = StartFamily(events: events)
+    var family = StartFamily(events: events)
+    let snapshots = try StartFamily.devices.map { try family.snapshot(of: $0) }
+    family.addRounds(until: family.machines.log.count + later)
     let store = try SQLiteAgentStore(path: file)
     defer { store.close() }
-    return try StartFamily.devices.map { device in
-      let records = try family.records(of: device)
+    return try zip(StartFamily.devices, snapshots).map { device, snapshot in
+      let records = family.records(of: device) + [snapshot]
       let prefix = StartFamily.address(device).recordKeyPrefix
       for first in stride(from: 0, to: records.count, by: Self.changesPerCommit) {
         let part = records[first..<min(records.count, first + Self.changesPerCommit)]
@@ -91,7 +97,7 @@ struct StartBench: ParsableCommand {
       var result = Result(
         device: device == StartFamily.child ? "child" : "guardian", events: 0, later: 0,
         snapshotBytes: 0, milliseconds: 0, fastestMilliseconds: 0, slowestMilliseconds: 0,
-        residentBytes: 0, settledBytes: 0, moveMilliseconds: 0)
+        residentBytes: 0, peakBytes: 0, settledBytes: 0, moveMilliseconds: 0)
       for record in records {
         if case .event = record { result.events += 1 }
         if case .snapshot(let bytes) = record { result.snapshotBytes = bytes.count }
@@ -116,7 +122,7 @@ struct StartBench: ParsableCommand {
   private func show(_ results: [Result]) {
     let title = [
       "device", "events", "verified", "snapshot, KB", "start, ms", "fastest", "slowest",
-      "memory, MB", "moved in, ms", "then, MB",
+      "memory, MB", "peak, MB", "moved in, ms", "then, MB",
     ]
     print(
       Table.render(
@@ -126,7 +132,8 @@ struct StartBench: ParsableCommand {
               result.device, "\(result.events)", "\(result.later)",
               "\(result.snapshotBytes / 1_000)", text(result.milliseconds),
               text(result.fastestMilliseconds), text(result.slowestMilliseconds),
-              text(Double(result.residentBytes) / 1e6), text(result.moveMilliseconds),
+              text(Double(result.residentBytes) / 1e6), text(Double(result.peakBytes) / 1e6),
+              text(result.moveMilliseconds),
               text(Double(result.settledBytes) / 1e6),
             ]
           }))
@@ -142,6 +149,7 @@ extension StartBench.Result {
     fastestMilliseconds = times.min() ?? 0
     slowestMilliseconds = times.max() ?? 0
     residentBytes = Int(figures.map { Double($0.bytes) }.quantile(0.5) ?? 0)
+    peakBytes = Int(figures.map { Double($0.peakBytes) }.quantile(0.5) ?? 0)
     settledBytes = Int(figures.map { Double($0.settledBytes) }.quantile(0.5) ?? 0)
     moveMilliseconds = figures.map(\.moveMilliseconds).quantile(0.5) ?? 0
     later = figures.map(\.later).max() ?? 0

@@ -36,9 +36,12 @@ struct StartFamily: FamilyDriver {
     machines.children[Self.child] = Self.childMachine([], verified, machines.newIDs())
     for device in Self.devices { connect(device) }
     child(Self.child, .app(Self.app, .attach(app: Self.app, applied: 0)))
-    while machines.log.count + Self.openQuestions < events { addRound() }
+    addRounds(until: events - Self.openQuestions)
     for _ in 0..<Self.openQuestions { ask() }
   }
+
+  /// Lets the family go on until it has this number of events at least.
+  mutating func addRounds(until events: Int) { while machines.log.count < events { addRound() } }
 
   // MARK: Devices
 
@@ -56,10 +59,11 @@ struct StartFamily: FamilyDriver {
   static func snapshots(of device: UInt32) -> Snapshots { keys(device).snapshots }
 
   private static func security(
-    _ device: UInt32, _ verified: SignatureCache, _ snapshot: OpenedSnapshot? = nil
+    _ device: UInt32, _ verified: SignatureCache, _ snapshot: OpenedSnapshot? = nil,
+    _ storage: (any HistoryStorage)? = nil
   ) -> Security {
     var snapshots = snapshots(of: device)
-    snapshots.opened = snapshot
+    (snapshots.opened, snapshots.storage) = (snapshot, storage)
     return Security(
       KeyVault(keys(device), sharing: verified), organizerKey: keys(guardian).signingKey,
       snapshots: snapshots)
@@ -71,20 +75,21 @@ struct StartFamily: FamilyDriver {
 
   static func guardianMachine(
     _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource,
-    opened: OpenedSnapshot? = nil
+    opened: OpenedSnapshot? = nil, storage: (any HistoryStorage)? = nil
   ) -> GuardianMachine {
     GuardianMachine(
-      address(guardian), of: PersonID(guardian), security: security(guardian, verified, opened),
+      address(guardian), of: PersonID(guardian),
+      security: security(guardian, verified, opened, storage),
       hostAnnouncesPresence: true, restoring: records, ids: ids)
   }
 
   static func childMachine(
     _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource,
-    opened: OpenedSnapshot? = nil
+    opened: OpenedSnapshot? = nil, storage: (any HistoryStorage)? = nil
   ) -> ChildMachine {
     ChildMachine(
       address(child), of: PersonID(child), apps: [app],
-      security: security(child, verified, opened),
+      security: security(child, verified, opened, storage),
       hostAnnouncesPresence: true, restoring: records, ids: ids)
   }
 
@@ -126,18 +131,20 @@ struct StartFamily: FamilyDriver {
     }
   }
 
-  /// The records of a device, with the snapshot of a start that replayed all events.
+  /// The present records of a device without a snapshot.
+  func records(of device: UInt32) -> [DeviceRecord] { Array(machines.disks[device]!.values) }
+
+  /// The snapshot that a start makes which replays all present events.
   ///
   /// - Throws: ``NoSnapshot`` if the history is too short.
-  func records(of device: UInt32) throws -> [DeviceRecord] {
-    let records = Array(machines.disks[device]!.values)
-    let ids = IDSource.system
+  func snapshot(of device: UInt32) throws -> DeviceRecord {
+    let (records, ids) = (records(of: device), IDSource.system)
     let snapshot =
       device == Self.child
       ? Self.childMachine(records, verified, ids).link.newSnapshot
       : Self.guardianMachine(records, verified, ids).link.newSnapshot
     guard let snapshot else { throw NoSnapshot() }
-    return records + [.snapshot(snapshot)]
+    return .snapshot(snapshot)
   }
 
   /// A device makes no snapshot of so few events.

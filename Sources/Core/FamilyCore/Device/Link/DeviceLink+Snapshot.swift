@@ -55,6 +55,10 @@ extension DeviceLink {
     else { return }
     let head = opened.coverage
     self = restored
+    if let storage = snapshots.storage {
+      moveHistory(to: storage)
+      opened.release()
+    }
     hasIgnoredSnapshot = false
     coverage = head
     history.events.removeAll { head.covers($0.audience, $0.seq) }
@@ -156,9 +160,9 @@ extension DeviceLink {
       packer.add(child.consents)
       packer.add(child.newestTime)
     }
-    guard let state = snapshots.seal(draft.state + end),
-      state.count <= Limits.snapshotBytes,
-      let stored = StoredSnapshot.bytes(draft.coverage, state)
+    guard var stored = StoredSnapshot.head(draft.coverage) else { return }
+    let head = stored.count
+    guard snapshots.seal([draft.state, end], &stored), stored.count - head <= Limits.snapshotBytes
     else { return }
     coverage = draft.coverage
     uncovered = snapshots.margin

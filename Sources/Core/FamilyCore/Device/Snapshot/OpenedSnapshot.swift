@@ -1,15 +1,23 @@
 public import FamilyModel
+import Synchronization
 
 /// The state of a snapshot at a start. Values that stay packed share its memory.
 public final class OpenedSnapshot: Sendable {
   /// The events that the snapshot replaces.
   public let coverage: SnapshotCoverage
-  let bytes: [UInt8]
   let coding: any RecordCoding
+  private let state: Mutex<[UInt8]>
 
   init(_ coverage: SnapshotCoverage, _ bytes: [UInt8], _ coding: any RecordCoding) {
-    (self.coverage, self.bytes, self.coding) = (coverage, bytes, coding)
+    (self.coverage, self.coding) = (coverage, coding)
+    state = Mutex(bytes)
   }
+
+  /// The state; empty once it was released.
+  var bytes: [UInt8] { state.withLock { $0 } }
+
+  /// Releases the state. Values that share its memory keep it.
+  func release() { state.withLock { $0 = [] } }
 }
 
 extension Snapshots {
@@ -38,12 +46,12 @@ enum StoredSnapshot {
   /// The most bytes of a coverage. Above: no snapshot.
   private static let largestCoverage = 64 * 1_024
 
-  /// The bytes to store; `nil` if the coverage is too long.
-  static func bytes(_ coverage: SnapshotCoverage, _ sealed: [UInt8]) -> [UInt8]? {
+  /// The bytes before the sealed state; `nil` if the coverage is too long.
+  static func head(_ coverage: SnapshotCoverage) -> [UInt8]? {
     let coverage = Packer.pack(coverage)
     guard coverage.count <= largestCoverage else { return nil }
     let size = withUnsafeBytes(of: UInt32(coverage.count).littleEndian) { [UInt8]($0) }
-    return [SnapshotCoverage.formatVersion] + size + coverage + sealed
+    return [SnapshotCoverage.formatVersion] + size + coverage
   }
 
   /// Reads the coverage of a stored snapshot, and the number of bytes after it; `nil` for other bytes or

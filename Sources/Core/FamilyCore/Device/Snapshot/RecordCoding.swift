@@ -18,8 +18,10 @@ public protocol RecordCoding: Sendable {
 
 /// How a device makes and reads its snapshots.
 public struct Snapshots: Sendable {
-  /// Seals bytes with the device's own key.
-  public typealias Seal = @Sendable ([UInt8]) -> [UInt8]?
+  /// Seals the bytes of all pieces, in order, with the device's own key, and appends what is sealed.
+  ///
+  /// - Returns: `false` if the bytes cannot be sealed.
+  public typealias Seal = @Sendable (_ pieces: [[UInt8]], _ sealed: inout [UInt8]) -> Bool
   /// Opens this number of sealed bytes; `nil` for bytes that the device did not seal.
   public typealias Open = @Sendable (_ count: Int, NextBytes) throws -> [UInt8]?
 
@@ -28,6 +30,8 @@ public struct Snapshots: Sendable {
   let open: Open
   /// The snapshot that the shell has read and opened; `nil`: the records may have one.
   public var opened: OpenedSnapshot?
+  /// Where the history of the snapshot moves at once; `nil`: the history stays in memory.
+  public var storage: (any HistoryStorage)?
   /// A device makes a snapshot at a start that replays this many events, and the newest ones.
   var interval: Int
   /// A running device makes a snapshot after this many events, and the newest ones.
