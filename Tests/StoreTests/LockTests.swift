@@ -37,12 +37,16 @@ import Testing
     var limits = LogLimits()
     limits.lockMilliseconds = 50
     let store = try SQLiteEventStore(path: path, limits: limits)
-    let lock = try HeldLock(path, "BEGIN IMMEDIATE")
-    #expect(fails { try store.commit(batch([event(1, 1)])) })
-    try lock.close()
-    #expect(try store.load(FamilyID(1)).events.isEmpty)
     try store.commit(batch([event(1, 1)]))
+    let lock = try HeldLock(path, "BEGIN IMMEDIATE")
+    #expect(fails { try store.commit(batch([event(1, 2)])) })
+    // The retention's replacement and the start's index wait for the same lock.
+    #expect(fails { try store.replace([1: event(1, 1)]) })
+    #expect(fails { try store.rebuildIndex() })
+    try lock.close()
     #expect(try store.load(FamilyID(1)).events.count == 1)
+    try store.commit(batch([event(1, 2)]))
+    #expect(try store.load(FamilyID(1)).events.count == 2)
     store.close()
   }
 

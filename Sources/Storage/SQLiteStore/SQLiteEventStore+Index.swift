@@ -16,22 +16,19 @@ extension SQLiteEventStore {
 
   /// Corrects the marks, and adds the commands that the index lacks.
   public func rebuildIndex() throws(StoreError) {
-    try StoreFile.translatingErrors {
-      try queue.inDatabase { db in
-        try checkpointer?.prepareCommit(db)
-        try db.commit {
-          for sql in [
-            "DELETE FROM mark WHERE \(Self.isWrong)",
-            """
-            INSERT OR IGNORE INTO mark
-            SELECT family, seq, id FROM event WHERE \(Self.isMarked)
-            """,
-            """
-            INSERT OR IGNORE INTO command
-            SELECT family, device, command, id FROM event WHERE \(Self.isNotIndexed)
-            """,
-          ] { try db.execute(sql: sql) }
-        }
+    try awaitingLock { db in
+      try db.commit {
+        for sql in [
+          "DELETE FROM mark WHERE \(Self.isWrong)",
+          """
+          INSERT OR IGNORE INTO mark
+          SELECT family, seq, id FROM event WHERE \(Self.isMarked)
+          """,
+          """
+          INSERT OR IGNORE INTO command
+          SELECT family, device, command, id FROM event WHERE \(Self.isNotIndexed)
+          """,
+        ] { try db.execute(sql: sql) }
       }
     }
   }

@@ -140,32 +140,37 @@ public final class SQLiteEventStore: EventStore {
   ///
   /// - Parameter events: The number of events that the body writes.
   func commit(events: Int, _ body: (Database) throws -> Void) throws(StoreError) {
-    do throws(StoreError) { try write(events: events, body) } catch {
-      guard error.code == .locked else { throw error }
-      throw .io("the log was locked for \(limits.lockMilliseconds) ms")
+    try awaitingLock { db in
+      let before = lastRow
+      do {
+        var written: ArraySlice<UInt64> = []
+        try db.commit {
+          try body(db)
+          let slice = heads.slice(events: events, lastRow: before)
+          try write(slice, db)
+          written = slice.families
+        }
+        heads.commit(written: written)
+      } catch {
+        heads.rollBack()
+        lastRow = before
+        throw error
+      }
     }
   }
 
-  private func write(events: Int, _ body: (Database) throws -> Void) throws(StoreError) {
-    try StoreFile.translatingErrors {
-      try queue.inDatabase { db in
-        try checkpointer?.prepareCommit(db)
-        let before = lastRow
-        do {
-          var written: ArraySlice<UInt64> = []
-          try db.commit {
-            try body(db)
-            let slice = heads.slice(events: events, lastRow: before)
-            try write(slice, db)
-            written = slice.families
-          }
-          heads.commit(written: written)
-        } catch {
-          heads.rollBack()
-          lastRow = before
-          throw error
+  /// Runs a body that commits once. Its wait for a lock of the log fails as that of ``commit(_:)``.
+  func awaitingLock(_ body: (Database) throws -> Void) throws(StoreError) {
+    do throws(StoreError) {
+      try StoreFile.translatingErrors {
+        try queue.inDatabase { db in
+          try checkpointer?.prepareCommit(db)
+          try body(db)
         }
       }
+    } catch {
+      guard error.code == .locked else { throw error }
+      throw .io("the log was locked for \(limits.lockMilliseconds) ms")
     }
   }
 
