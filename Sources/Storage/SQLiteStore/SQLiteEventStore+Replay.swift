@@ -13,8 +13,17 @@ extension SQLiteEventStore {
       for record in records {
         switch record {
         case .event(let event):
-          try append(EventRecord(event, prior: knownHead(of: event.family, db).row), db)
-        case .damaged(let record): try append(record, db)
+          let head = try knownHead(of: event.family, db)
+          try append(EventRecord(event, prior: head.row), db)
+          // The checksum proves the family and the number, also behind damage.
+          if event.seq > head.seq { advanceHead(of: event.family, to: event.seq) }
+        case .damaged(let record):
+          let head = try knownHead(of: record.family, db)
+          try append(record, db)
+          // Only the place in the chain names the owner: see ``ChainWalk``.
+          if record.seq == head.seq &+ 1, record.prior == head.row {
+            advanceHead(of: record.family, to: record.seq)
+          }
         case .passcodeLock(let lock): try write([lock], db)
         case .damagedLock(let lock, let sum): try write(lock, sum: sum, db)
         }
@@ -22,9 +31,13 @@ extension SQLiteEventStore {
     }
   }
 
-  /// Inserts the record as the newest row. The family's head moves only to the next number.
+  /// Moves the family's head to the newest row.
+  private func advanceHead(of family: FamilyID, to seq: UInt64) {
+    heads.advance(family.rawValue, row: lastRow, seq: seq)
+  }
+
+  /// Inserts the record as the newest row.
   private func append(_ record: EventRecord, _ db: Database) throws {
-    let head = knownHead(of: record.family, db)
     let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?,?)")
     insert.bind(1, record.family.rawValue.signed)
     insert.bind(2, record.seq.signed)
@@ -36,12 +49,15 @@ extension SQLiteEventStore {
     try insert.run(binding: 6, record.command, and: 8, record.payload)
     lastRow += 1
     guard insert.insertedRow == lastRow else { throw StoreError.damaged("the newest event") }
-    guard record.seq == head.seq &+ 1 else { return }
-    heads.advance(record.family.rawValue, row: lastRow, seq: record.seq)
   }
 
   /// The family's head; that of a family without events if it is damaged.
-  private func knownHead(of family: FamilyID, _ db: Database) -> HeadCache.Head {
-    (try? heads.findLoaded(family.rawValue, db)) ?? HeadCache.Head(row: 0, seq: 0)
+  private func knownHead(of family: FamilyID, _ db: Database) throws(StoreError) -> HeadCache.Head {
+    do throws(StoreError) {
+      return try StoreFile.translatingErrors { try heads.findLoaded(family.rawValue, db) }
+    } catch {
+      guard error.isDamage else { throw error }
+      return HeadCache.Head(row: 0, seq: 0)
+    }
   }
 }
