@@ -162,24 +162,36 @@ import Testing
     copy.close()
   }
 
-  @Test("O6: a damaged event continues a log, and a whole one only with its checksum")
-  func continuation() throws {
+  @Test(
+    "O6: an event continues a log with its checksum only, unless nothing can be read of a damaged one",
+    arguments: [
+      ("UPDATE event SET payload = zeroblob(9) WHERE id = 26", false),
+      ("UPDATE event SET sum = sum + 9 WHERE id = 26", false),
+      ("UPDATE event SET payload = zeroblob(9) WHERE id = 25", false),
+      ("UPDATE event SET command = x'0102' WHERE id = 26", false),
+      ("DELETE FROM event WHERE id = 26", true),
+    ])
+  func continuation(_ damage: String, _ isUnreadable: Bool) throws {
     let folder = try Folder()
-    let store = try store(
-      folder, "UPDATE event SET payload = zeroblob(9) WHERE family = 2 AND seq = 9")
+    let store = try store(folder, damage)
     defer { store.close() }
-    let (damaged, whole) = (26, 27)
-    for position in [damaged, whole] {
-      let part = try store.log(after: position, limit: 1, bytes: .max)
-      let sum = try #require(part.previous?.checksum)
-      #expect(part.continues(sum))
-      #expect(part.continues(sum ^ 1) == (position == damaged))
-      #expect(part.records.count == 1)
-    }
-    // A backup whose newest event is damaged has a position all the same.
-    let end = try store.log(after: damaged, limit: 0, bytes: 0)
-    #expect(end.previous?.checksum == event(2, 9).checksum)
+    let sum = event(2, 9).checksum
+    let part = try store.log(after: 26, limit: 1, bytes: .max)
+    #expect(part.continues(sum))
+    #expect(part.continues(sum ^ 1) == isUnreadable)
+    #expect(part.records.count == 1)
+    // A position of the series that the damaged event gave continues, too.
+    #expect(try part.continues(#require(part.previous?.checksum)))
     let start = try store.log(after: 0, limit: 1, bytes: .max)
     #expect(start.continues(0) && !start.continues(1))
+  }
+
+  @Test("O6: a backup whose newest event is damaged has a position")
+  func end() throws {
+    let folder = try Folder()
+    let store = try store(folder, "UPDATE event SET payload = zeroblob(9) WHERE id = 26")
+    defer { store.close() }
+    let end = try store.log(after: 26, limit: 0, bytes: 0)
+    #expect(end.previous?.checksum == event(2, 9).checksum)
   }
 }

@@ -52,10 +52,14 @@ public struct EventRecord: Hashable, Sendable {
 
   /// The event; `nil` if the fields do not match the checksum.
   public var event: StoredEvent? {
+    unverified.flatMap { Int64($0.checksum) == sum ? $0 : nil }
+  }
+
+  /// The event of the fields, whatever the checksum; `nil` without a command's id.
+  var unverified: StoredEvent? {
     guard let command = ID128(bytes: command) else { return nil }
-    let event = StoredEvent(
+    return StoredEvent(
       family: family, seq: seq, audience: audience, device: device, command: command, at: at,
       payload: payload)
-    return Int64(event.checksum) == sum ? event : nil
   }
 }

@@ -44,9 +44,11 @@ public struct LogPart: Hashable, Sendable {
 
   /// Whether the event before the records can be the one with this checksum; 0 names the start of the log.
   ///
-  /// A damaged event may have had any checksum.
+  /// A damaged event can be it by its stored checksum, or by that of its fields. One of which nothing can be
+  /// read may have had any checksum.
   public func continues(_ checksum: UInt32) -> Bool {
-    if case .damaged? = previous { return true }
-    return previous?.checksum ?? 0 == checksum
+    if previous?.checksum ?? 0 == checksum { return true }
+    guard case .damaged(let record)? = previous else { return false }
+    return record == .unreadable || record.unverified?.checksum == checksum
   }
 }
