@@ -62,6 +62,28 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     #expect(result.code == code, "\(result.output)")
   }
 
+  @Test("O9: a reader of errors that stalls or is gone does not change the exit code")
+  func stalledErrors() async throws {
+    let result = try await shell(
+      """
+      python3 - <<'PYTHON'
+      import os, subprocess
+      for is_gone in (False, True):
+          reader, writer = os.pipe()
+          if is_gone:
+              os.close(reader)
+          else:
+              os.set_blocking(writer, False)
+              try:
+                  while True: os.write(writer, bytes(4096))
+              except BlockingIOError: os.set_blocking(writer, True)
+          relay = ["relay", "--directory", "."]
+          print(subprocess.run(relay, stderr=writer, timeout=60).returncode)
+      PYTHON
+      """)
+    #expect(result.output == "78\n78\n")
+  }
+
   @Test("O9: the relay reports its start, its life and its end to the service manager")
   func notifications() async throws {
     let result = try await shell(

@@ -55,7 +55,8 @@ public enum Program {
     guard !type.exitCode(for: error).isSuccess, !(error is ExitCode) else {
       type.exit(withError: error)
     }
-    FileHandle.standardError.write(Data((report(type.fullMessage(for: error)) + "\n").utf8))
+    // A reader that stalls or is gone must not keep the supervisor from the exit code.
+    LogWriter.standardError.write(report(type.fullMessage(for: error)))
     Foundation.exit(status(error)?.rawValue ?? type.exitCode(for: error).rawValue)
   }
 
