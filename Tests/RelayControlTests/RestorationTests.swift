@@ -27,7 +27,7 @@ import Testing
 
   /// Restores a series: a backup with an event of each family, and a segment with four further events.
   private func restore(_ damaged: LogRecord, until moment: RestoredMoment) throws
-    -> (damage: RestoredDamage?, events: Int)
+    -> (damage: RestoredDamage?, events: Int, text: String)
   {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -62,7 +62,10 @@ import Testing
     let restored = try RestoredRelay(series, key: keyFile.path, to: target, until: moment)
     let copy = try SQLiteEventStore(path: target.appendingPathComponent(BackupContent.store).path)
     defer { copy.close() }
-    return (restored.damage, copy.events)
+    let note = target.appendingPathComponent(BackupContent.store + SQLiteEventStore.damageNote)
+    let text = try? String(contentsOf: note, encoding: .utf8)
+    #expect(text == restored.damage.map { "\($0.text)\n" })
+    return (restored.damage, copy.events, restored.text)
   }
 
   @Test(

@@ -62,6 +62,16 @@ private let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLa
     #expect(result.code == code, "\(result.output)")
   }
 
+  @Test("O2, O6: a start removes the note of damage beside a restored store that has none")
+  func damageNote() async throws {
+    let result = try await shell(
+      Self.start + """
+        touch relay.sqlite-damaged; start; kill $pid; wait $pid
+        [ -e relay.sqlite-damaged ]; echo "note $?"
+        """)
+    #expect(result.output == "note 1\n")
+  }
+
   @Test("O9: a reader of errors that stalls or is gone does not change the exit code")
   func stalledErrors() async throws {
     let result = try await shell(

@@ -65,6 +65,29 @@ import Testing
   }
 
   @Test(
+    "O2, O6: a start reads a restored store with damage as a whole, as often as it is damaged",
+    arguments: [
+      "UPDATE event SET payload = x'01' WHERE family = 2 AND seq = 9",
+      "UPDATE event SET family = 9 WHERE family = 2 AND seq = 9",
+      "DELETE FROM mark WHERE family = 2",
+    ])
+  func restored(_ damage: String) throws {
+    let folder = try Folder()
+    let note = folder.path("a") + SQLiteEventStore.damageNote
+    let store = try store(folder, damage)
+    defer { store.close() }
+    #expect(try store.findDamageAtStart(whole: 0, newest: 1).first == nil)
+    #expect(FileManager.default.createFile(atPath: note, contents: nil))
+    for _ in 1...2 {
+      var isDamaged = true
+      do throws(StoreError) {
+        isDamaged = try store.findDamageAtStart(whole: 0, newest: 1).first != nil
+      } catch { #expect(error.isDamage) }
+      #expect(isDamaged && FileManager.default.fileExists(atPath: note))
+    }
+  }
+
+  @Test(
     "O2: a start refuses a file that lacks an event, or has one that no family can be proven to own",
     arguments: [
       // Rows behind the missing ones may be gone, too.

@@ -125,7 +125,7 @@ struct Relay: AsyncParsableCommand {
     // first.
     let path = folder.appendingPathComponent("relay.sqlite").path
     let store = try SQLiteEventStore(path: path)
-    let damage = try store.findDamage()
+    let damage = try store.findDamageAtStart()
     if damage.isIndexDamaged {
       logger.warning("the index of commands is damaged; the start rebuilds it from the log")
       try store.rebuildIndex()

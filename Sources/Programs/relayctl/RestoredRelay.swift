@@ -113,6 +113,11 @@ struct RestoredRelay {
     var replay = Replay(store, until: moment)
     if let series { try replay.run(series, key: key, secret: secret) }
     damage = try RestoredDamage(of: store)
+    if let damage {
+      let note = BackupContent.store + SQLiteEventStore.damageNote
+      try PrivateFile.write(
+        Data("\(damage.text)\n".utf8), to: folder.appendingPathComponent(note))
+    }
     if case .events(let last) = moment, store.events < last {
       throw ControlError("The backup has only \(store.events) events.")
     }

@@ -1,4 +1,5 @@
 public import FamilyModel
+import Foundation
 import GRDB
 public import RelayStore
 
@@ -66,6 +67,26 @@ extension SQLiteEventStore {
         return try checkFile(db)
       }
     }
+  }
+
+  /// The ending of the file that `relayctl restore` writes beside a store with damage.
+  public static let damageNote = "-damaged"
+
+  /// Verifies the file as ``findDamage(whole:newest:)`` does, for a relay that starts with it.
+  ///
+  /// Beside a ``damageNote`` the whole file is read, whatever its size: the damage of a restored store may
+  /// lie anywhere, and no start has seen it. The note is removed once nothing is damaged.
+  public func findDamageAtStart(
+    whole bytes: Int64 = SQLiteEventStore.checkedBytes,
+    newest: Int64 = SQLiteEventStore.checkedEvents
+  ) throws(StoreError) -> StoreDamage {
+    let note = path + Self.damageNote
+    guard FileManager.default.fileExists(atPath: note) else {
+      return try findDamage(whole: bytes, newest: newest)
+    }
+    let damage = try findDamage(whole: .max)
+    if damage.first == nil { try? FileManager.default.removeItem(atPath: note) }
+    return damage
   }
 
   /// Verifies the file as ``findDamage(whole:newest:)`` does.
