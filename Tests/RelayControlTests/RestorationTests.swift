@@ -79,6 +79,10 @@ import Testing
   func moments(_ moment: RestoredMoment, _ events: Int, _ lost: ClosedRange<UInt64>?) throws {
     let restored = try restore(Self.damaged(), until: moment)
     #expect(restored.events == events)
+    let end = "The last 1 records are damaged and have no known time. `--until 3` leaves them out."
+    var isEnd = false
+    if case .time(Instant(milliseconds: 3_000)) = moment { isEnd = true }
+    #expect(restored.text.hasSuffix(end) == isEnd && restored.text.contains("known time") == isEnd)
     guard let lost else {
       #expect(restored.damage == nil)
       return

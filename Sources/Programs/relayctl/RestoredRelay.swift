@@ -125,6 +125,7 @@ struct RestoredRelay {
       "The backup of \(Self.date(preamble)) has \(preamble.events) events."
       + (replay.segments == 0
         ? "" : " Its segments continue it to \(store.events) events.")
+      + replay.damagedEnd
   }
 
   private static func date(_ preamble: ArchivePreamble) -> String {
@@ -139,7 +140,15 @@ struct RestoredRelay {
     let moment: RestoredMoment
     /// Segments that were read.
     private(set) var segments = 0
+    /// Damaged events behind the last whole one.
+    private var damagedAtEnd = 0
     private var isComplete = false
+    /// The damaged events that a time includes at its end, for people.
+    var damagedEnd: String {
+      guard case .time = moment, damagedAtEnd > 0 else { return "" }
+      return " The last \(damagedAtEnd) records are damaged and have no known time. "
+        + "`--until \(store.events - damagedAtEnd)` leaves them out."
+    }
 
     init(_ store: SQLiteEventStore, until moment: RestoredMoment) {
       self.store = store
@@ -179,6 +188,13 @@ struct RestoredRelay {
         return moment.includes(record, number: number)
       }
       isComplete = included.count < records.count
+      for record in included {
+        switch record {
+        case .event: damagedAtEnd = 0
+        case .damaged: damagedAtEnd += 1
+        case .passcodeLock, .damagedLock: break
+        }
+      }
       for start in stride(from: 0, to: included.count, by: Self.recordsPerCommit) {
         try store.replay(included.dropFirst(start).prefix(Self.recordsPerCommit))
       }
