@@ -78,7 +78,9 @@ extension String {
 
 /// Writes bytes to a port over plain TCP. Returns once the server has closed the connection or sent
 /// nothing for 50 ms.
-func sendRaw(_ bytes: [UInt8], to endpoint: String) throws {
+///
+/// - Parameter untilClosed: `false` to return after the server's first bytes.
+func sendRaw(_ bytes: [UInt8], to endpoint: String, untilClosed: Bool = true) throws {
   let port = try #require(endpoint.split(separator: ":").last.flatMap { UInt16($0) })
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   defer { close(descriptor) }
@@ -96,5 +98,5 @@ func sendRaw(_ bytes: [UInt8], to endpoint: String) throws {
   try #require(result == 0)
   _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
   var answer = [UInt8](repeating: 0, count: 256)
-  while recv(descriptor, &answer, answer.count, 0) > 0 {}
+  while recv(descriptor, &answer, answer.count, 0) > 0 && untilClosed {}
 }

@@ -45,8 +45,9 @@ public struct ConnectionGuard: ~Copyable {
   public var count: Int { table.count }
 
   /// Records the connections that were accepted and closed since the last call.
+  /// - Parameter limit: The most events of one call, so that other handlers run.
   /// - Throws: `closed`, `terminated`.
-  public mutating func drain() throws(ZeroMQError) {
+  public mutating func drain(limit: Int = 1_000) throws(ZeroMQError) {
     let now = MonotonicInstant.now
     var (table, routes) = (table, routes)
     var identities: [Int32: SocketIdentity] = [:]
@@ -55,7 +56,7 @@ public struct ConnectionGuard: ~Copyable {
     swap(&identities, &self.identities)
     swap(&subscribers, &self.subscribers)
     defer { (self.identities, self.subscribers) = (identities, subscribers) }
-    _ = try monitor.drain { event in
+    _ = try monitor.drain(limit: limit) { event in
       guard let descriptor = event.descriptor else { return }
       subscribers.remove(descriptor)
       if event.kind == .accepted {
@@ -144,12 +145,15 @@ public struct ConnectionGuard: ~Copyable {
     return hasRoom(descriptor, limits, others)
   }
 
+  /// The most connection events that one subscription waits for: several of each possible connection.
+  private static let eventsBeforeSubscription = 1 << 22
+
   /// Records the topic to which the XPUB has subscribed the connection, after a message received now.
   public mutating func recordSubscription(of descriptor: Int32?, to topic: [UInt8]) {
     guard let descriptor else { return }
-    // The end of the descriptor's former connection must not end this subscription. A monitor that fails
-    // fails again when the owner drains it.
-    try? drain()
+    // An earlier event of the descriptor must not end this subscription, and the queue has those of all
+    // connections. A monitor that fails fails again when the owner drains it.
+    try? drain(limit: Self.eventsBeforeSubscription)
     subscribers.subscribe(descriptor, to: topic)
   }
 
