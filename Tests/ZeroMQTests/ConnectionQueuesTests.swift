@@ -18,10 +18,11 @@ import Testing
     return table
   }
 
-  private func tcp(_ acknowledged: UInt64, received: UInt64 = 1, isBlocked: Bool = false)
-    -> SocketTraffic
-  {
-    SocketTraffic(received: received, acknowledged: acknowledged, isBlocked: isBlocked)
+  private func tcp(
+    _ acknowledged: UInt64, received: UInt64 = 1, pending: Int = 1, isBlocked: Bool = false
+  ) -> SocketTraffic {
+    SocketTraffic(
+      received: received, acknowledged: acknowledged, pending: pending, isBlocked: isBlocked)
   }
 
   @Test("O4: unsent bytes are those that the peer has not acknowledged; above the limit it is cut")
@@ -40,6 +41,21 @@ import Testing
     #expect(table.unsent == 0)
     table.move(2, sent: 10, read: 0)
     #expect(table.unsent == 10)
+  }
+
+  @Test("O4: bytes that a connection cannot have end with a report of an idle kernel")
+  func idle() {
+    var table = table(1)
+    func unsent(after report: SocketTraffic) -> Int {
+      table.update(1, report, now: start)
+      return table.unsent(of: 1)
+    }
+    table.move(1, sent: 500, read: 0)
+    // libzmq may not have passed new bytes to the kernel, which may not have sent others.
+    #expect(unsent(after: tcp(0, pending: 0)) == 500)
+    #expect(unsent(after: tcp(100, pending: 0)) == 400)
+    #expect(unsent(after: tcp(100, pending: 1)) == 400)
+    #expect(unsent(after: tcp(100, pending: 0)) == 0)
   }
 
   @Test("O4: above the total, the connections with the most unsent bytes are cut first")

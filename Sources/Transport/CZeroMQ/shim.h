@@ -35,17 +35,20 @@ struct czmq_traffic {
 };
 
 /* Glibc's tcp_info ends before these fields, which Linux 4.6 and later have: tcpi_bytes_acked at byte 120,
-   tcpi_bytes_received at 128, tcpi_notsent_bytes at 144. */
+   tcpi_bytes_received at 128, tcpi_notsent_bytes at 144. Segments in flight, tcpi_unacked at 24, need another
+   call for their bytes. */
 static inline struct czmq_traffic czmq_tcp_traffic(int descriptor) {
   struct czmq_traffic traffic = {-1, -1, 0, 0, 0};
   unsigned char info[148];
   socklen_t size = sizeof info;
-  uint32_t unsent;
+  uint32_t in_flight, unsent;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &size) != 0 || size < sizeof info) return traffic;
+  memcpy(&in_flight, info + 24, sizeof in_flight);
   memcpy(&traffic.acknowledged, info + 120, sizeof traffic.acknowledged);
   memcpy(&traffic.received, info + 128, sizeof traffic.received);
   memcpy(&unsent, info + 144, sizeof unsent);
   traffic.pending = (int32_t)unsent;
+  if (in_flight > 0) ioctl(descriptor, SIOCOUTQ, &traffic.pending);
   traffic.is_blocked = unsent > 0;
   return traffic;
 }

@@ -49,13 +49,17 @@ struct ConnectionQueues {
     } else if newlyRead > 0 || lastRead == nil {
       lastRead = now
     }
-    (newlyRead, newlySent) = (0, 0)
     if let total = traffic.acknowledged {
-      unsent = total >= acknowledged ? max(0, unsent - Int(clamping: total - acknowledged)) : 0
+      // libzmq passes all that it has to an idle kernel. Bytes that were counted for another connection
+      // with the same descriptor would otherwise count for ever.
+      let isIdle = newlySent == 0 && traffic.pending == 0 && total == acknowledged
+      unsent =
+        total < acknowledged || isIdle ? 0 : max(0, unsent - Int(clamping: total - acknowledged))
       acknowledged = total
     } else if !traffic.isBlocked {
       unsent = 0
     }
+    (newlyRead, newlySent) = (0, 0)
     updateStall(traffic, limits, now: now)
     (pending, backlog) = (traffic.pending, traffic.backlog)
   }

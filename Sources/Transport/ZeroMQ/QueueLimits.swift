@@ -77,7 +77,7 @@ public struct SocketTraffic: Sendable, Hashable {
   public var received: UInt64?
   /// Bytes that the peer's machine has acknowledged; `nil` on a Unix socket.
   public var acknowledged: UInt64?
-  /// Bytes in the kernel that the peer has not read (Unix) or not accepted (TCP).
+  /// Bytes in the kernel that the peer has not read (Unix) or its machine has not acknowledged (TCP).
   public var pending: Int
   /// Whether the kernel takes no more bytes for this peer at the moment.
   public var isBlocked: Bool
