@@ -47,7 +47,24 @@ import Testing
     }
   }
 
+  private let stopped = "stopped".bytes
   private let other = "other".bytes
+
+  @Test("O4: peers that do not read cost the subscribers of other topics no broadcast")
+  func otherTopics() throws {
+    let publisher = try Publisher()
+    let first = try publisher.subscriber(to: stopped)
+    let second = try publisher.subscriber(to: other)
+    // More than the total.
+    publisher.guarding.recordPublished(300 << 20, on: stopped)
+    publisher.guarding.recordPublished(64 << 10, on: other)
+    let isDropped = !publisher.guarding.mayPublish(on: stopped)
+    let mayPublish = publisher.guarding.mayPublish(on: other)
+    #expect(isDropped && mayPublish)
+    // The kernel is idle, so the bytes do not wait for this connection.
+    try eventually { publisher.guarding.mayPublish(on: stopped) }
+    #expect(try first.isSilent() && second.isSilent())
+  }
 
   @Test("O4: a subscriber's broadcasts count, however many connections opened before its own")
   func manyEvents() throws {

@@ -5,8 +5,8 @@ import Testing
 @Suite struct ConnectionQueuesTests {
   private let start = MonotonicInstant(nanoseconds: 0)
   private let limits = QueueLimits(
-    unsent: 1_000, unsentMaximum: 4_000, unsentTotal: 10_000, unreadMaximum: 2_000,
-    unreadTotal: 5_000, stall: .seconds(15), stallBytes: 100)
+    unsent: 1_000, unsentBroadcasts: 800, unsentMaximum: 4_000, unsentTotal: 10_000,
+    unreadMaximum: 2_000, unreadTotal: 5_000, stall: .seconds(15), stallBytes: 100)
 
   private func table(_ count: Int32 = 4) -> ConnectionTable {
     let bytes = ConnectionLimits.Bytes(burst: 1 << 30, perSecond: 1)

@@ -56,8 +56,7 @@ final class RelaySockets: PipelineSockets {
 
   /// Never blocks on a slow peer: its messages are dropped, and its cursor repairs the gap.
   func publish(_ topic: [UInt8], _ frame: [UInt8]) throws {
-    let replies = requestGuard?.unsent ?? 0
-    guard broadcastGuard?.mayPublish(on: topic, besides: replies) ?? true,
+    guard broadcastGuard?.mayPublish(on: topic) ?? true,
       try publisher!.sendPart(topic, more: true) == .sent
         && publisher!.sendPart(frame, more: false) == .sent
     else { return droppedBroadcasts += 1 }

@@ -142,7 +142,8 @@ public struct ConnectionGuard: ~Copyable {
       return true
     }
     move(routes.drain(route))
-    return hasRoom(descriptor, limits, others)
+    let bytes = unsent(of: descriptor, reportedAbove: limits.share(total: unsent + others))
+    return bytes <= limits.share(total: unsent + others)
   }
 
   /// The most connection events that one subscription waits for: several of each possible connection.
@@ -157,12 +158,14 @@ public struct ConnectionGuard: ~Copyable {
     subscribers.subscribe(descriptor, to: topic)
   }
 
-  /// Whether a broadcast may be queued for the topic's connections: few bytes wait for each of them.
-  ///
-  /// - Parameter others: As in ``mayQueue(to:besides:)``.
-  public mutating func mayPublish(on topic: [UInt8], besides others: Int = 0) -> Bool {
-    guard let limits = table.queueLimits else { return true }
-    for descriptor in subscribers[topic] where !hasRoom(descriptor, limits, others) { return false }
+  /// Whether a broadcast may be queued for the topic's connections: few bytes wait for each of them. The
+  /// bytes of other topics' connections do not matter.
+  public mutating func mayPublish(on topic: [UInt8]) -> Bool {
+    guard let limit = table.queueLimits?.unsentBroadcasts else { return true }
+    for descriptor in subscribers[topic]
+    where unsent(of: descriptor, reportedAbove: limit) > limit {
+      return false
+    }
     return true
   }
 
@@ -173,17 +176,17 @@ public struct ConnectionGuard: ~Copyable {
     }
   }
 
-  /// Whether the unsent bytes of the connection are within its share of the total.
-  private mutating func hasRoom(_ descriptor: Int32, _ limits: QueueLimits, _ others: Int) -> Bool {
-    let share = limits.share(total: unsent + others)
-    guard table.isReportDue(descriptor, above: share) else { return true }
-    // The peer may have read since the last report.
+  /// The unsent bytes of the connection, after a new report if they are above the limit.
+  private mutating func unsent(of descriptor: Int32, reportedAbove limit: Int) -> Int {
     let before = table.unsent(of: descriptor)
-    if let traffic = Self.traffic(of: descriptor, includingLocal: true) {
-      table.update(descriptor, traffic, now: MonotonicInstant.now)
-      unsent -= before - table.unsent(of: descriptor)
-    }
-    return table.unsent(of: descriptor) <= limits.share(total: unsent + others)
+    // The peer may have read since the last report.
+    guard table.isReportDue(descriptor, above: limit),
+      let traffic = Self.traffic(of: descriptor, includingLocal: true)
+    else { return before }
+    table.update(descriptor, traffic, now: MonotonicInstant.now)
+    let after = table.unsent(of: descriptor)
+    unsent -= before - after
+    return after
   }
 
   private mutating func move(_ moved: RouteTable.Moved?) {

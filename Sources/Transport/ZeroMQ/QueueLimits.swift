@@ -2,12 +2,15 @@
 ///
 /// libzmq has no such bounds: its high water marks count messages.
 public struct QueueLimits: Sendable, Hashable {
-  /// Unsent bytes of one connection above which ``ConnectionGuard/mayQueue(to:)`` is false.
+  /// Unsent bytes of one connection above which ``ConnectionGuard/mayQueue(to:besides:)`` is false.
   public var unsent: Int
+  /// Unsent bytes of one connection above which ``ConnectionGuard/mayPublish(on:)`` is false. The total
+  /// does not change this limit: peers that do not read must not cost others their broadcasts.
+  public var unsentBroadcasts: Int
   /// Unsent bytes of one connection above which the connection is closed.
   public var unsentMaximum: Int
-  /// Unsent bytes of all connections above which those with the most are closed. Each connection's
-  /// share shrinks before.
+  /// Unsent bytes of all connections above which those with the most are closed. Before, each
+  /// connection's share for large messages shrinks.
   public var unsentTotal: Int
   /// Received bytes of one connection that the process has not read, above which the connection is
   /// closed.
@@ -26,11 +29,12 @@ public struct QueueLimits: Sendable, Hashable {
 
   /// Creates the limits of a socket.
   public init(
-    unsent: Int = 8 << 20, unsentMaximum: Int = 32 << 20, unsentTotal: Int = 256 << 20,
-    unreadMaximum: Int = 32 << 20, unreadTotal: Int = 128 << 20, backlog: Int? = nil,
-    stall: Nanoseconds = .seconds(15), stallBytes: UInt64 = 32 << 10
+    unsent: Int = 8 << 20, unsentBroadcasts: Int = 1 << 20, unsentMaximum: Int = 32 << 20,
+    unsentTotal: Int = 256 << 20, unreadMaximum: Int = 32 << 20, unreadTotal: Int = 128 << 20,
+    backlog: Int? = nil, stall: Nanoseconds = .seconds(15), stallBytes: UInt64 = 32 << 10
   ) {
     self.unsent = unsent
+    self.unsentBroadcasts = unsentBroadcasts
     self.unsentMaximum = unsentMaximum
     self.unsentTotal = unsentTotal
     self.unreadMaximum = unreadMaximum
@@ -43,8 +47,8 @@ public struct QueueLimits: Sendable, Hashable {
   /// The limits of a process that is short of memory: peers that do not read leave within a second.
   var underPressure: QueueLimits {
     QueueLimits(
-      unsent: unsent / 8, unsentMaximum: unsentMaximum / 8, unsentTotal: unsentTotal / 8,
-      unreadMaximum: unreadMaximum / 4, unreadTotal: unreadTotal / 4,
+      unsent: unsent / 8, unsentBroadcasts: unsentBroadcasts / 8, unsentMaximum: unsentMaximum / 8,
+      unsentTotal: unsentTotal / 8, unreadMaximum: unreadMaximum / 4, unreadTotal: unreadTotal / 4,
       backlog: min(backlog ?? .max, Self.backlogUnderPressure), stall: min(stall, .seconds(1)),
       stallBytes: stallBytes)
   }
