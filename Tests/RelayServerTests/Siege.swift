@@ -4,7 +4,8 @@ import RelayWire
 import Testing
 import ZeroMQ
 
-/// A relay process whose memory has a total, under attack by its family 1, with an honest family 2.
+/// A relay process whose memory has a total, under attack by its family 1, with an honest family 2: a
+/// child that posts, and a guardian that receives the broadcasts.
 final class Siege {
   /// Growth of the process between two of its looks at the memory and the connections.
   private static let slack = 32 << 20
@@ -14,6 +15,7 @@ final class Siege {
   private let limit: Int
   private let pairs: [UInt32: CurveKeyPair]
   private let honest: Peer
+  private let guardian: Peer
   /// The most bytes that the relay has counted after a part of the attack.
   private(set) var peak = (unsent: 0, unread: 0, inFlight: 0)
 
@@ -22,7 +24,12 @@ final class Siege {
     self.limit = limit
     relay = try RelayProcess(overTCP: true, limit: limit)
     pairs = try relay.createFamily(1, devices: devices)
-    honest = try relay.peer(2, 30, relay.createFamily(2)[30])
+    let others = try relay.createFamily(2)
+    honest = try relay.peer(2, 30, others[30])
+    guardian = try relay.peer(2, 10, others[10])
+    try guardian.attach()
+    // The first broadcast shows that the relay has the subscription.
+    _ = try #require(try guardian.broadcast())
   }
 
   /// A device of family 1 whose connection is proven.
@@ -38,13 +45,18 @@ final class Siege {
     try relay.peer(1, device, pairs[device], receiveQueue: 1)
   }
 
-  /// Repeats a part of an attack. After each one, a command of the honest family must be accepted.
+  /// Repeats a part of an attack. After each one, a command of the honest family must be accepted and
+  /// broadcast.
   func attack(rounds: Int, _ part: () throws -> Void) throws {
     for round in 1...rounds {
       try part()
       let id = CommandID.next
-      guard case .accepted(id, _)? = try honest.post("\(round)", id: id) else {
+      guard case .accepted(id, let seq)? = try honest.post("\(round)", id: id) else {
         Issue.record("the relay did not accept post \(round) of another family")
+        return
+      }
+      guard try guardian.receives(seq: seq) else {
+        Issue.record("the relay did not broadcast post \(round) of another family")
         return
       }
       try recordLevels()
