@@ -64,7 +64,9 @@ import Testing
     for (descriptor, bytes) in [Int32(1): 1_500, 2: 3_900, 3: 3_800, 4: 900] {
       table.move(descriptor, sent: bytes, read: 0)
     }
-    #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }) == [2])
+    #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }) == [])
+    let largest = table.removeLargestQueues()
+    #expect(largest == [2])
     #expect(table.unsent < 7_500)
     #expect(limits.share(total: 0) == 1_000 && limits.share(total: 9_000) == 250)
     #expect(limits.share(total: 20_000) == 0)
@@ -72,14 +74,50 @@ import Testing
     #expect(table.removeExcessive(now: start, traffic: { _ in tcp(1) }).sorted() == [1, 3, 4])
   }
 
-  @Test("O4: the totals are parts of the memory, but suffice for a few of the largest messages")
+  /// Two tables, with these unsent bytes of connections.
+  private func sockets(_ first: [Int], _ second: [Int]) -> (ConnectionTable, ConnectionTable) {
+    func socket(_ bytes: [Int]) -> ConnectionTable {
+      var table = table(Int32(bytes.count))
+      for (index, sent) in bytes.enumerated() { table.move(Int32(index + 1), sent: sent, read: 0) }
+      return table
+    }
+    return (socket(first), socket(second))
+  }
+
+  @Test("O4: replies and broadcasts are cut above one total, and each socket keeps a part of it")
+  func sharedTotal() {
+    func cut(_ first: [Int], _ second: [Int]) -> (first: [Int32], second: [Int32], rest: Int) {
+      var (replies, broadcasts) = sockets(first, second)
+      let removed = replies.removeLargestQueues(besides: broadcasts.unsent)
+      let others = broadcasts.removeLargestQueues(besides: replies.unsent)
+      return (removed, others, replies.unsent + broadcasts.unsent)
+    }
+    let within = cut([3_000, 2_000], [4_000, 1_000])
+    #expect(within.first == [] && within.second == [] && within.rest == 10_000)
+    // Neither exceeds the total alone.
+    let above = cut([3_500, 2_500, 900], [3_000, 200])
+    #expect(above.first == [1] && above.second == [] && above.rest == 6_600)
+    let mirrored = cut([3_000, 200], [3_500, 2_500, 900])
+    #expect(mirrored.first == [] && mirrored.second == [1] && mirrored.rest == 6_600)
+    // The socket with few bytes keeps its connections.
+    let flood = cut([100, 200], [4_000, 4_000, 4_000])
+    #expect(flood.first == [] && flood.second == [3, 2] && flood.rest == 4_300)
+    let both = cut([4_000, 4_000, 500], [4_000, 4_000, 500])
+    #expect(both.first == [2, 1] && both.second == [] && both.rest == 9_000)
+  }
+
+  @Test("O4: the totals are parts of the memory, but suffice for the largest queue of one peer")
   func memory() {
     let limits = QueueLimits()
     #expect(limits.within(memory: 0) == limits && limits.within(memory: 1 << 40) == limits)
     let small = limits.within(memory: 256 << 20)
     #expect(small.unsentTotal == 64 << 20 && small.unreadTotal == 32 << 20)
     let smallest = limits.within(memory: 1_600)
-    #expect(smallest.unsentTotal == 16 << 20 && smallest.unreadTotal == 16 << 20)
+    #expect(smallest.unsentTotal == 32 << 20 && smallest.unreadTotal == 32 << 20)
+    let short = smallest.underPressure
+    #expect(short.unsentTotal == 4 << 20 && short.unsentTotal == short.unsentMaximum)
+    #expect(short.unreadTotal == 8 << 20 && short.unreadTotal == short.unreadMaximum)
+    #expect(limits.unsentBroadcasts == 1 << 20 && short.unsentBroadcasts == 128 << 10)
   }
 
   @Test("O4: after a megabyte, or above its share, a connection's report is due")
@@ -171,7 +209,10 @@ import Testing
     #expect(check([1: 3_500, 2: 1_000]) == [] && table.unread == 3_000)
     #expect(check([1: 3_501, 2: 1_000]) == [1])
     // The connections with the most bytes are cut above the total.
-    #expect(check([2: 1_900, 3: 1_800, 4: 1_700]) == [2])
+    #expect(check([2: 1_900, 3: 1_800, 4: 1_700]) == [])
+    // Unsent bytes have a total of their own.
+    let largest = table.removeLargestQueues(besides: 1 << 20)
+    #expect(largest == [2])
     table.settle()
     #expect(check([3: 1_900, 4: 1_900]) == [] && table.unread == 0)
   }

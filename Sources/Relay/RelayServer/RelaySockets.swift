@@ -103,6 +103,9 @@ final class RelaySockets: PipelineSockets {
       lastCheck = now
       requestGuard?.check()
       broadcastGuard?.check()
+      // Replies and broadcasts share one total.
+      requestGuard?.closeLargest(besides: broadcastGuard?.unsent ?? 0)
+      broadcastGuard?.closeLargest(besides: requestGuard?.unsent ?? 0)
     }
     return connections != (0, 0) ? lastCheck + SocketLimits.connectionCheckInterval : nil
   }

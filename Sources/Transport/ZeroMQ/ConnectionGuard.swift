@@ -28,7 +28,7 @@ public struct ConnectionGuard: ~Copyable {
   /// The owners of connections since the last check, whose events may not have arrived.
   private var newOwners: [Int32: String] = [:]
   private var checks = 0
-  /// Number of connections that ``check()`` has closed.
+  /// Number of connections that ``check()`` and ``closeLargest(besides:)`` have closed.
   public private(set) var closedConnections = 0
 
   /// Creates a guard of the socket. Precondition: the socket is not bound yet, so that no
@@ -210,26 +210,40 @@ public struct ConnectionGuard: ~Copyable {
 
   // MARK: Checks
 
-  /// Closes the connections that exceed their limits.
+  /// Closes the connections that exceed their own limits, or those of their owner.
   public mutating func check() {
     for (descriptor, owner) in newOwners { table.setOwner(of: descriptor, owner) }
     newOwners = [:]
     for moved in routes.drain() { move(moved) }
     checks += 1
-    // Reports about Unix sockets cost four system calls.
+    // Reports about Unix sockets cost four system calls. Old ones must not fill the total.
     let includingLocal =
       table.queueLimits.map {
-        isUnderPressure || checks.isMultiple(of: 4) || unsent > $0.unsentTotal / 2
+        isUnderPressure || checks.isMultiple(of: 4) || unsent > $0.unsentTotal / 4
       } ?? false
     let excessive = table.removeExcessive(now: MonotonicInstant.now) { descriptor in
       Self.traffic(of: descriptor, includingLocal: includingLocal)
     }
-    for descriptor in excessive {
+    close(excessive)
+    (unsent, unread) = (table.unsent, table.unread)
+  }
+
+  /// Closes the connections with the longest queues while all of them exceed a total. Precondition:
+  /// ``check()`` was called, so that the bytes are those of new reports.
+  ///
+  /// - Parameter others: Unsent bytes of another guard, which share the total. Its owner passes the bytes
+  ///   of this guard to the other one, too.
+  public mutating func closeLargest(besides others: Int = 0) {
+    close(table.removeLargestQueues(besides: others))
+    (unsent, unread) = (table.unsent, table.unread)
+  }
+
+  private mutating func close(_ descriptors: [Int32]) {
+    for descriptor in descriptors {
       // libzmq may have closed the descriptor meanwhile, and opened a newer connection with it.
       let identity = identities.removeValue(forKey: descriptor)
       if identity?.shutdown(descriptor) ?? false { closedConnections += 1 }
     }
-    (unsent, unread) = (table.unsent, table.unread)
   }
 
   /// Raises the process's limit of file descriptors to the maximum.

@@ -49,18 +49,24 @@ extension ConnectionTable {
 
   /// Removes the connections with the longest queues while a total is exceeded, down to three quarters
   /// of the total.
-  mutating func removeLargestQueues() -> [Int32] {
+  ///
+  /// - Parameter others: Unsent bytes of another table, which share the total. Each of the two tables may
+  ///   keep half of the three quarters, so that the queues of one never empty the other.
+  mutating func removeLargestQueues(besides others: Int = 0) -> [Int32] {
     guard let limits = queueLimits else { return [] }
-    return removeLargest(limits.unsentTotal) { $0.unsent }
-      + removeLargest(limits.unreadTotal) { $0.unread }
+    return removeLargest(limits.unsentTotal, besides: others) { $0.unsent }
+      + removeLargest(limits.unreadTotal, besides: 0) { $0.unread }
   }
 
-  private mutating func removeLargest(_ limit: Int, _ size: (ConnectionQueues) -> Int) -> [Int32] {
+  private mutating func removeLargest(
+    _ limit: Int, besides others: Int, _ size: (ConnectionQueues) -> Int
+  ) -> [Int32] {
     var total = connections.values.reduce(0) { $0 + size($1.queues) }
-    guard total > limit else { return [] }
+    guard total + others > limit else { return [] }
+    let target = max(limit / 4 * 3 - others, limit / 8 * 3)
     var removed: [Int32] = []
     let order = connections.map { (size($0.value.queues), $0.key) }.sorted { $0 > $1 }
-    for (size, descriptor) in order where total > limit / 4 * 3 && size > 0 {
+    for (size, descriptor) in order where total > target && size > 0 {
       total -= size
       removed.append(descriptor)
     }

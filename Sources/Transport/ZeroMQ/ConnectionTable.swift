@@ -132,7 +132,7 @@ struct ConnectionTable {
     limits.perOwner.map { owned[owner, default: 0] > $0 } ?? false
   }
 
-  /// Removes the connections that exceed a limit.
+  /// Removes the connections that exceed a limit, except for the totals of the queues.
   ///
   /// - Parameter traffic: The kernel's report of a connection; `nil` if unknown.
   /// - Returns: The descriptors to close.
@@ -153,7 +153,7 @@ struct ConnectionTable {
     }
     wasEmpty = false
     for descriptor in excessive { remove(descriptor) }
-    return excessive + removeLargestQueues() + removeSurplusOfOwners() + removeSurplus()
+    return excessive + removeSurplusOfOwners() + removeSurplus()
   }
 
   /// Removes the oldest connections of each owner above its limit.

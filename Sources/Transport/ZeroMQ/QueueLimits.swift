@@ -45,6 +45,7 @@ public struct QueueLimits: Sendable, Hashable {
   }
 
   /// The limits of a process that is short of memory: peers that do not read leave within a second.
+  /// A total still admits what one connection may have, because both shrink alike.
   var underPressure: QueueLimits {
     QueueLimits(
       unsent: unsent / 8, unsentBroadcasts: unsentBroadcasts / 8, unsentMaximum: unsentMaximum / 8,
@@ -53,18 +54,18 @@ public struct QueueLimits: Sendable, Hashable {
       stallBytes: stallBytes)
   }
 
-  /// The limits of a process that may use this much memory, of which both totals are at most three
-  /// eighths; 0: any number.
+  /// The limits of a process that may use this much memory; 0: any number. Above a quarter of the memory
+  /// for unsent bytes and an eighth for unread ones, connections are closed.
+  ///
+  /// A total is at least the maximum of one connection, whatever the memory: an honest device may send an
+  /// outbox with pictures at once.
   public func within(memory bytes: Int) -> QueueLimits {
     guard bytes > 0 else { return self }
     var limits = self
-    limits.unsentTotal = min(unsentTotal, max(Self.smallestTotal, bytes / 4))
-    limits.unreadTotal = min(unreadTotal, max(Self.smallestTotal, bytes / 8))
+    limits.unsentTotal = min(unsentTotal, max(unsentMaximum, bytes / 4))
+    limits.unreadTotal = min(unreadTotal, max(unreadMaximum, bytes / 8))
     return limits
   }
-
-  /// Bytes of a total that suffice for a few of the largest messages.
-  private static let smallestTotal = 16 << 20
 
   /// An eighth of what a kernel holds for a Unix socket by default.
   private static let backlogUnderPressure = 26 << 10
