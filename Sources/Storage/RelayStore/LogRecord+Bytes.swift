@@ -9,7 +9,7 @@ import FamilyModel
 /// | damaged event | 3, family (8), sequence number (8), audience (8), device (4), time (8), prior (8), checksum (8), length (4), command, length (4), payload |
 /// | damaged passcode lock | 4, family (8), checksum (8), length (4), payload |
 ///
-/// Version 0.1.0 reads the first two kinds. It refuses a segment with another one.
+/// Version 0.1.0 reads the first two kinds, and refuses a segment with another one.
 extension LogRecord {
   private enum Kind: UInt8 { case event = 1, passcodeLock, damaged, damagedLock }
 

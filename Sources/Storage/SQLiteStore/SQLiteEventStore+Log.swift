@@ -25,7 +25,7 @@ extension SQLiteEventStore {
     }
   }
 
-  /// What can be read of the record in a row.
+  /// The record in a row, as far as it can be read.
   private static func readable(inRow row: Int, _ db: Database) throws -> EventRecord {
     do throws(StoreError) {
       let found = try StoreFile.translatingErrors { try record(inRow: Int64(row), db) }
