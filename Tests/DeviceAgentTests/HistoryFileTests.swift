@@ -1,14 +1,18 @@
 import FamilyCore
 import FamilyModel
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DeviceAgent
 
 /// The file to which a host moves the settled history of its devices.
 @Suite struct HistoryFileTests {
-  private static func file(_ folder: URL, capacity: Int = HistoryFile.capacity) -> HistoryFile {
-    HistoryFile(in: folder, capacity: capacity) { message in
+  private static func file(
+    _ folder: URL, capacity: Int = HistoryFile.capacity, reserve: Int = 0,
+    warn: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> HistoryFile {
+    HistoryFile(in: folder, capacity: capacity, reserve: reserve, warn: warn) { message in
       FileHandle.standardError.write(Data(message.utf8))
       exit(70)
     }
@@ -46,11 +50,11 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = Self.file(folder)
     var blocks: [Int: any StoredBlock] = [:]
-    for number in 0..<3 * HistoryFile.cachedBlocks {
+    for number in 0..<3 * HistoryFile.cachedBlocks.lowerBound {
       blocks[number] = Self.store(Self.block(number), in: file)
       if number % 3 == 2 { blocks[number - 1] = nil }
     }
-    #expect(blocks.count == 2 * HistoryFile.cachedBlocks)
+    #expect(blocks.count == 2 * HistoryFile.cachedBlocks.lowerBound)
     for _ in 0..<2 {
       #expect(blocks.allSatisfy { $0.value.read() == Self.block($0.key) })
     }
@@ -81,11 +85,24 @@ import Testing
     #expect(Self.store(Self.block(4), in: file) == nil)
   }
 
-  @Test("O11: without a folder, the history stays in memory")
-  func noFolder() {
-    let file = Self.file(URL(fileURLWithPath: "/tmp/pr-none-\(UUID().uuidString)"))
+  @Test("O11: the history leaves the disk's reserve to the store, and a log line states it once")
+  func reserve() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let lines = Mutex(0)
+    let file = Self.file(folder, reserve: 1 << 60) { _ in lines.withLock { $0 += 1 } }
+    for number in 1...3 { #expect(Self.store(Self.block(number), in: file) == nil) }
+    #expect(lines.withLock { $0 } == 1)
+  }
+
+  @Test("O11: without a folder, the history stays in memory until the folder is there")
+  func noFolder() throws {
+    let folder = URL(fileURLWithPath: "/tmp/pr-none-\(UUID().uuidString)")
+    let file = Self.file(folder)
     #expect(Self.store(Self.block(1), in: file) == nil)
-    #expect(Self.store(Self.block(2), in: file) == nil)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(Self.store(Self.block(2), in: file)?.read() == Self.block(2))
   }
 
   @Test("O11: a changed history file ends the process before anybody sees its contents")

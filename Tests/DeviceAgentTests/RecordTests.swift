@@ -76,7 +76,9 @@ import Testing
       #expect(throws: StoreError.self) { try store.records(of: device) }
     }
     let (found, opened) = try store.recordsAfterSnapshot(of: device, snapshots(form))
-    #expect(opened?.coverage.seq == (form == .usable ? 4 : nil))
+    let snapshot = opened?.take()
+    #expect(opened?.take() == nil)
+    #expect(snapshot?.coverage.seq == (form == .usable ? 4 : nil))
     let expected: [DeviceRecord] =
       switch form {
       case .absent: records

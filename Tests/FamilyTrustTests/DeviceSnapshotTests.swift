@@ -265,13 +265,13 @@ import Testing
     // The shell has opened the snapshot before.
     var security = try #require(home.security(3))
     let opened = try #require(security.snapshots?.read(bytes))
-    security.snapshots?.opened = opened
+    security.snapshots?.takeOpened = { opened }
     let records = home.machines.records(of: 3).filter { $0.key != .snapshot }
     for (records, isIgnored) in [(records, false), (records + [.event(late)], true)] {
       let link = DeviceLink(
         home.address(3), of: Self.emily, security, isChild: true, hasApps: true,
         restoring: records, ids: IDSource(seed: 1))
-      #expect(link.hasIgnoredSnapshot == isIgnored && link.snapshots?.opened == nil)
+      #expect(link.hasIgnoredSnapshot == isIgnored && link.snapshots?.takeOpened == nil)
     }
   }
 

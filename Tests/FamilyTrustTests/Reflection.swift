@@ -9,7 +9,7 @@ struct Reflection {
   static let ignored: Set<String> = [
     "vault", "coding", "snapshots", "digest", "blind", "calendar", "regions", "restored",
     "hasIgnoredSnapshot", "coverage", "draft", "snapshotChange", "restoredChild",
-    "uncovered", "requestedSnapshot", "lastSnapshotRequest", "fruitlessRequests",
+    "storage", "uncovered", "requestedSnapshot", "lastSnapshotRequest", "fruitlessRequests",
   ]
 
   private(set) var lines: [String] = []

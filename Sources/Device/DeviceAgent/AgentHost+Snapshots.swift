@@ -2,6 +2,7 @@ import DequeModule
 import DeviceTurn
 import FamilyCore
 import FamilyModel
+import ZeroMQ
 
 /// Snapshots of running devices.
 extension AgentHost {
@@ -37,8 +38,7 @@ extension AgentHost {
       act(GuardianMachine.Input.snapshotMade(number, snapshot), on: address)
     }
     trace(snapshot == nil ? "no-snapshot" : "snapshot", device: address)
-    // The history of a conversation that began after the start.
-    host.devices[address]?.moveHistory(to: history)
+    Context.releaseFreeMemory()
     makeNextSnapshot()
   }
 }

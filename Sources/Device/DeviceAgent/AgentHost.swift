@@ -124,10 +124,13 @@ public actor AgentHost: Service {
     self.trace = trace
     self.logger = logger
     self.store = store
-    history = HistoryFile(in: configuration.directory) { message in
-      logger.critical("the agent stops: \(message)")
-      exit(70)
-    }
+    history = HistoryFile(
+      in: configuration.directory, devices: configuration.credentials.count,
+      warn: { logger.warning("\($0)") },
+      fail: { message in
+        logger.critical("the agent stops: \(message)")
+        exit(70)
+      })
     context = try Context()
     thread = try SocketThread(name: "agent")
   }
@@ -136,6 +139,7 @@ public actor AgentHost: Service {
   ///
   /// - Throws: The error of a socket or of the store.
   public func run() async throws {
+    Context.returnLargeMemory()
     try start()
     try? await gracefulShutdown()
     for address in host.devices.keys.sorted() {
@@ -213,7 +217,7 @@ public actor AgentHost: Service {
   }
 
   private func device(
-    _ credential: Credential, _ records: [DeviceRecord], _ snapshot: OpenedSnapshot? = nil
+    _ credential: Credential, _ records: [DeviceRecord], _ snapshot: HandedSnapshot? = nil
   ) throws -> HostedDevice {
     var records = records
     host.share(&records, of: credential.address.family)
@@ -225,13 +229,13 @@ public actor AgentHost: Service {
   ///
   /// - Parameter storage: Where the history of the snapshot moves at once.
   static func device(
-    _ credential: Credential, _ records: [DeviceRecord], _ snapshot: OpenedSnapshot?,
+    _ credential: Credential, _ records: [DeviceRecord], _ snapshot: HandedSnapshot?,
     pass: [UInt8] = [], storage: HistoryFile? = nil,
     _ configuration: Configuration, _ verified: SignatureCache
   ) -> HostedDevice {
     let ids = IDSource.system
     var security = credential.security(sharing: verified)
-    security.snapshots?.opened = snapshot
+    security.snapshots?.takeOpened = snapshot?.take
     security.snapshots?.storage = storage
     let key = credential.keys.publicKey.bytes
     if credential.role.isGuardian {

@@ -12,14 +12,19 @@ import SystemPackage
 package final class HistoryFile: HistoryStorage {
   /// Bytes of the file. Above: blocks stay in memory.
   static let capacity = 1 << 30
-  /// Opened blocks that the host keeps in memory.
-  static let cachedBlocks = 64
+  /// Bytes of the disk that the file leaves free, for the devices' store. Below: blocks stay in memory.
+  static let reserve = 256 << 20
+  /// Opened blocks of one device that the host keeps in memory.
+  static let cachedBlocksPerDevice = 16
+  /// Opened blocks that the host keeps in memory, for few and for many devices.
+  static let cachedBlocks = 64...1_024
   /// The unit of a block's room.
   private static let page = 4_096
 
   private struct State {
     var file: FileDescriptor?
-    var hasNoFile = false
+    /// Whether a block found no room.
+    var isFull = false
     var end = 0
     /// The offsets of freed blocks by the bytes of their room.
     var free: [Int: [Int]] = [:]
@@ -33,46 +38,71 @@ package final class HistoryFile: HistoryStorage {
   private let folder: URL
   private let key = SymmetricKey(size: .bits256)
   private let capacity: Int
+  private let reserve: Int
+  private let cachedBlocks: Int
+  private let warn: @Sendable (String) -> Void
   private let fail: @Sendable (String) -> Never
   private let state = Mutex(State())
 
   /// Creates a storage. The first block creates the file.
   ///
-  /// - Parameter folder: The folder of the file, which has mode 0700.
-  /// - Parameter fail: Ends the process, because a block cannot be read.
+  /// - Parameters:
+  ///   - folder: The folder of the file, which has mode 0700.
+  ///   - devices: The number of devices of the host.
+  ///   - warn: Receives a text when the first block stays in memory.
+  ///   - fail: Ends the process, because a block cannot be read.
   package init(
-    in folder: URL, capacity: Int = HistoryFile.capacity,
+    in folder: URL, devices: Int = 1, capacity: Int = HistoryFile.capacity,
+    reserve: Int = HistoryFile.reserve, warn: @escaping @Sendable (String) -> Void = { _ in },
     fail: @escaping @Sendable (String) -> Never
   ) {
-    (self.folder, self.capacity, self.fail) = (folder, capacity, fail)
+    (self.folder, self.capacity, self.reserve) = (folder, capacity, reserve)
+    (self.warn, self.fail) = (warn, fail)
+    cachedBlocks = min(
+      max(devices * Self.cachedBlocksPerDevice, Self.cachedBlocks.lowerBound),
+      Self.cachedBlocks.upperBound)
   }
 
   deinit { try? state.withLock { $0.file }?.close() }
 
   package func store(_ block: UnsafeRawBufferPointer) -> (any StoredBlock)? {
     state.withLock { state in
-      guard let file = openFile(&state),
-        let sealed = try? AES.GCM.seal(block, using: key, authenticating: Self.name(state.last + 1))
-          .combined
-      else { return nil }
-      let room = Self.room(sealed.count)
-      let offset = state.free[room]?.last ?? state.end
-      guard max(state.end, offset + room) <= capacity,
-        (try? file.writeAll(toAbsoluteOffset: Int64(offset), sealed)) == sealed.count
-      else { return nil }
-      if state.free[room]?.popLast() == nil { state.end += room }
-      state.last += 1
-      return Block(self, state.last, offset: offset, count: sealed.count)
+      let stored = store(block, &state)
+      if stored == nil, !state.isFull {
+        state.isFull = true
+        warn("the devices' history stays in memory, because its file has no room")
+      }
+      return stored
     }
   }
 
+  private func store(_ block: UnsafeRawBufferPointer, _ state: inout State) -> Block? {
+    guard let file = openFile(&state),
+      let sealed = try? AES.GCM.seal(block, using: key, authenticating: Self.name(state.last + 1))
+        .combined
+    else { return nil }
+    let room = Self.room(sealed.count)
+    let offset = state.free[room]?.last ?? state.end
+    guard offset < state.end || state.end + room <= capacity && hasRoom(for: room, file),
+      (try? file.writeAll(toAbsoluteOffset: Int64(offset), sealed)) == sealed.count
+    else { return nil }
+    if state.free[room]?.popLast() == nil { state.end += room }
+    state.last += 1
+    return Block(self, state.last, offset: offset, count: sealed.count)
+  }
+
+  private func hasRoom(for room: Int, _ file: FileDescriptor) -> Bool {
+    var disk = statvfs()
+    guard fstatvfs(file.rawValue, &disk) == 0 else { return false }
+    return Int(disk.f_bavail) * Int(disk.f_frsize) >= room + reserve
+  }
+
   private func openFile(_ state: inout State) -> FileDescriptor? {
-    if state.file == nil, !state.hasNoFile {
+    if state.file == nil {
       let path = FilePath("\(folder.path)/.history-\(UUID().uuidString)")
       state.file = try? FileDescriptor.open(
         path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
         permissions: .ownerReadWrite)
-      state.hasNoFile = state.file == nil
       unlink(path.string)
     }
     return state.file
@@ -105,7 +135,7 @@ package final class HistoryFile: HistoryStorage {
 
   private func read(_ block: Block) -> [UInt8] {
     state.withLock { state in
-      let place = block.number % Self.cachedBlocks
+      let place = block.number % cachedBlocks
       if let cached = state.cache[place], cached.number == block.number { return cached.bytes }
       do {
         let bytes = try open(block, state.file!)
@@ -137,7 +167,7 @@ package final class HistoryFile: HistoryStorage {
   /// Frees the room of a block for another one. The file does not get shorter.
   private func free(_ block: Block) {
     state.withLock { state in
-      let place = block.number % Self.cachedBlocks
+      let place = block.number % cachedBlocks
       if state.cache[place]?.number == block.number { state.cache[place] = nil }
       state.free[Self.room(block.count), default: []].append(block.offset)
     }

@@ -26,7 +26,7 @@ extension AgentStore {
   /// - Returns: Without a snapshot that can be opened, all records and `nil`.
   /// - Throws: The store's error, or the problem of an invalid record.
   package func recordsAfterSnapshot(of device: DeviceAddress, _ snapshots: Snapshots?) throws
-    -> (records: [DeviceRecord], snapshot: OpenedSnapshot?)
+    -> (records: [DeviceRecord], snapshot: HandedSnapshot?)
   {
     let snapshotKey = RecordKey.snapshot.bytes
     let (hasSnapshot, snapshot) = try openedSnapshot(
@@ -45,7 +45,7 @@ extension AgentStore {
       ).bytes
       records += try self.records(of: device, last.dropLast(8), after: last)
     }
-    return (records, snapshot)
+    return (records, HandedSnapshot(snapshot))
   }
 
   /// Whether there is a snapshot, and its opened state; `nil` for one that the device did not seal.

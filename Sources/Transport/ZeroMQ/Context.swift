@@ -39,6 +39,10 @@ public final class Context: Sendable {
   /// much memory that no other thread can use.
   public static func releaseFreeMemory() { malloc_trim(0) }
 
+  /// Makes the process return memory of a megabyte or more to the system as soon as it is free. By
+  /// default, that size grows up to 32 MB with each such part.
+  public static func returnLargeMemory() { mallopt(M_MMAP_THRESHOLD, 1 << 20) }
+
   /// Ends the context: open sockets throw `terminated`, new ones are refused.
   ///
   /// Blocks until every socket is closed. Precondition: the calling thread owns no socket.

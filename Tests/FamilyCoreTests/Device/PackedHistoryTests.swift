@@ -145,6 +145,35 @@ import Testing
     #expect(storage.bytes == 0)
   }
 
+  @Test(
+    "O11: late lines in any number join the packed ones, a block at a time", arguments: [1, 2, 3])
+  func late(_ seed: UInt64) throws {
+    var source = IDSource(seed: seed)
+    let storage = MemoryHistory(leastBytes: Limits.historyInMemory)
+    var lines = Lines()
+    lines.move(to: storage)
+    let numbers = 1...4 * Self.count
+    // A third of the lines arrives late, in any order.
+    var late: [UInt64] = []
+    for seq in numbers {
+      if source.next() % 3 == 0 { late.append(seq) } else { lines.add(Self.line(seq)) }
+    }
+    var (largest, expected) = (0, Set(numbers).subtracting(late))
+    while !late.isEmpty {
+      let seq = late.remove(at: Int(source.next() % UInt64(late.count)))
+      lines.add(Self.line(seq))
+      expected.insert(seq)
+      largest = max(largest, lines.bytesInMemory)
+      if late.count.isMultiple(of: 700) {
+        #expect(lines.map(\.seq) == expected.sorted())
+        #expect(try #require(Self.unpacked(lines)).map(\.seq) == expected.sorted())
+      }
+    }
+    #expect(lines.elementsEqual(numbers.map(Self.line)))
+    #expect(numbers.allSatisfy { lines.line(of: $0) == Self.line($0) })
+    #expect(largest < 2 * Limits.historyInMemory)
+  }
+
   @Test("O11: a history moves, and stays in memory without room", arguments: [0, 90_000])
   func room(_ capacity: Int) throws {
     var lines = Lines()

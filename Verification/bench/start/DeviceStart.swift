@@ -35,6 +35,7 @@ struct DeviceStart: ParsableCommand {
   @Option var device: UInt32
 
   func run() throws {
+    Context.returnLargeMemory()
     let before = Self.residentBytes
     let start = MonotonicInstant.now
     let store = try SQLiteAgentStore(path: store)

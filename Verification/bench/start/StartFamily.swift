@@ -1,3 +1,4 @@
+import DeviceTurn
 import FamilyCore
 import FamilyHarness
 import FamilyModel
@@ -59,11 +60,11 @@ struct StartFamily: FamilyDriver {
   static func snapshots(of device: UInt32) -> Snapshots { keys(device).snapshots }
 
   private static func security(
-    _ device: UInt32, _ verified: SignatureCache, _ snapshot: OpenedSnapshot? = nil,
+    _ device: UInt32, _ verified: SignatureCache, _ snapshot: HandedSnapshot? = nil,
     _ storage: (any HistoryStorage)? = nil
   ) -> Security {
     var snapshots = snapshots(of: device)
-    (snapshots.opened, snapshots.storage) = (snapshot, storage)
+    (snapshots.takeOpened, snapshots.storage) = (snapshot?.take, storage)
     return Security(
       KeyVault(keys(device), sharing: verified), organizerKey: keys(guardian).signingKey,
       snapshots: snapshots)
@@ -75,7 +76,7 @@ struct StartFamily: FamilyDriver {
 
   static func guardianMachine(
     _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource,
-    opened: OpenedSnapshot? = nil, storage: (any HistoryStorage)? = nil
+    opened: HandedSnapshot? = nil, storage: (any HistoryStorage)? = nil
   ) -> GuardianMachine {
     GuardianMachine(
       address(guardian), of: PersonID(guardian),
@@ -85,7 +86,7 @@ struct StartFamily: FamilyDriver {
 
   static func childMachine(
     _ records: [DeviceRecord], _ verified: SignatureCache, _ ids: IDSource,
-    opened: OpenedSnapshot? = nil, storage: (any HistoryStorage)? = nil
+    opened: HandedSnapshot? = nil, storage: (any HistoryStorage)? = nil
   ) -> ChildMachine {
     ChildMachine(
       address(child), of: PersonID(child), apps: [app],

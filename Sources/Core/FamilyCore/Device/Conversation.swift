@@ -137,9 +137,10 @@ public struct Conversation: Sendable {
     lines.compactMap(\.question).compactMap { questions[$0] }
   }
 
-  /// The newest questions, in the order of their events.
+  /// The newest questions among the last ``Limits/recentHistory`` lines, in the order of their events.
   public func newest(_ count: Int) -> [QuestionState] {
-    lines.reversed().lazy.compactMap(\.question).prefix(count).reversed()
+    lines.suffix(Limits.recentHistory).reversed().lazy.compactMap(\.question).prefix(count)
+      .reversed()
       .compactMap { questions[$0] }
   }
 

@@ -6,6 +6,8 @@ public struct Lines: RandomAccessCollection, Sendable {
   private var packed = PackedValues<Line>()
   /// The sequence number of the newest packed line.
   private var packedSeq: UInt64 = 0
+  /// The lines that arrived after packed lines behind them, with their indices.
+  private var late: [(index: Int, line: Line)] = []
   private var recent: [Line] = []
   private var storage: (any HistoryStorage)?
 
@@ -15,10 +17,14 @@ public struct Lines: RandomAccessCollection, Sendable {
   /// The first index.
   public var startIndex: Int { 0 }
   /// The number of lines.
-  public var endIndex: Int { packed.count + recent.count }
+  public var endIndex: Int { packed.count + late.count + recent.count }
   /// The line at an index.
   public subscript(index: Int) -> Line {
-    index < packed.count ? packed[index] : recent[index - packed.count]
+    let older = packed.count + late.count
+    guard index < older else { return recent[index - older] }
+    let before = late.lowerBound { $0.index < index }
+    if before < late.count, late[before].index == index { return late[before].line }
+    return packed[index - before]
   }
 
   /// The line of an event; `nil` without one.
@@ -29,11 +35,19 @@ public struct Lines: RandomAccessCollection, Sendable {
 
   /// Inserts a line by its sequence number, because events deferred for a key arrive out of order.
   mutating func add(_ line: Line) {
-    if line.seq < packedSeq { unpack() }
+    guard line.seq > packedSeq else { return addLate(line) }
     var index = recent.endIndex
     while index > 0, recent[index - 1].seq > line.seq { index -= 1 }
     recent.insert(line, at: index)
     if recent.count >= Limits.recentHistory { pack() }
+  }
+
+  private mutating func addLate(_ line: Line) {
+    let place = lowerBound { $0.seq < line.seq }
+    let position = late.lowerBound { $0.index < place }
+    for index in position..<late.count { late[index].index += 1 }
+    late.insert((place, line), at: position)
+    if late.count >= Limits.recentHistory { packLate() }
   }
 
   private mutating func pack() {
@@ -43,9 +57,20 @@ public struct Lines: RandomAccessCollection, Sendable {
     recent = []
   }
 
-  private mutating func unpack() {
-    recent = Array(self)
-    (packed, packedSeq) = (PackedValues(), 0)
+  /// Packs the late lines among the others, one block at a time.
+  private mutating func packLate() {
+    guard !late.isEmpty else { return }
+    var writer = BlockWriter<Line>(storage)
+    var next = 0
+    packed.forEachPacked { index, bytes in
+      while next < late.count, late[next].index == index + next {
+        writer.add(CollectionOfOne(late[next].line))
+        next += 1
+      }
+      writer.add(bytes)
+    }
+    writer.add(late[next...].lazy.map(\.line))
+    (packed, late) = (writer.finish(), [])
   }
 
   /// The packed bytes that take memory.
@@ -62,6 +87,7 @@ extension Lines: Packable {
   func pack(_ packer: inout Packer) {
     var lines = self
     lines.storage = nil
+    lines.packLate()
     lines.pack()
     packer.add(lines.packed)
     packer.add(lines.packedSeq)

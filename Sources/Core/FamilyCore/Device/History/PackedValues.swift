@@ -26,6 +26,19 @@ struct PackedValues<Value: Packable & Sendable>: Sendable {
     return blocks[block].withValues { Unpacker.value(in: $0[index - first]) }
   }
 
+  /// Calls the body with the index and the packed form of each value, in order.
+  func forEachPacked(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
+    var index = 0
+    for block in blocks {
+      block.withValues { values in
+        for place in 0..<values.count {
+          body(index, values[place])
+          index += 1
+        }
+      }
+    }
+  }
+
   mutating func append(_ block: PackedBlock) {
     ends.append(count + block.count)
     blocks.append(block)
@@ -83,11 +96,15 @@ struct BlockWriter<Value: Packable & Sendable> {
   init(_ storage: (any HistoryStorage)? = nil) { self.storage = storage }
 
   /// Adds the packed form of a value.
-  mutating func add(_ value: UnsafeRawBufferPointer) {
+  ///
+  /// - Returns: Whether a block begins with the value.
+  @discardableResult
+  mutating func add(_ value: UnsafeRawBufferPointer) -> Bool {
     let size = bytes.count + value.count + PackedBlock.Values.endBytes * (ends.count + 1)
     if size > Limits.historyBlock { endBlock() }
     bytes += value
     ends.append(UInt32(bytes.count))
+    return ends.count == 1
   }
 
   mutating func add(_ values: some Sequence<Value>) {

@@ -24,8 +24,11 @@ where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendab
 
   /// Precondition: the keys ascend.
   init(_ entries: PackedValues<Entry>) {
-    self.entries = entries
-    firstKeys = entries.blocks.map { $0.withValues { Unpacker.value(in: $0[0]) } }
+    self.init(entries, entries.blocks.map { $0.withValues { Unpacker.value(in: $0[0]) } })
+  }
+
+  private init(_ entries: PackedValues<Entry>, _ firstKeys: [Key]) {
+    (self.entries, self.firstKeys) = (entries, firstKeys)
   }
 
   init(_ values: [Key: Value]) {
@@ -54,18 +57,19 @@ where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendab
   /// All entries of both. The newer value of a key counts.
   static func merged(older: Self, newer: Self, _ storage: (any HistoryStorage)?) -> Self {
     var writer = BlockWriter<Entry>(storage)
+    var firstKeys: [Key] = []
     var (old, new) = (Reader(older.entries), Reader(newer.entries))
     while let oldKey = old.key, let newKey = new.key {
       if oldKey < newKey {
-        old.write(to: &writer)
+        old.write(to: &writer, &firstKeys)
       } else {
         if oldKey == newKey { old.next() }
-        new.write(to: &writer)
+        new.write(to: &writer, &firstKeys)
       }
     }
-    while old.key != nil { old.write(to: &writer) }
-    while new.key != nil { new.write(to: &writer) }
-    return Self(writer.finish())
+    while old.key != nil { old.write(to: &writer, &firstKeys) }
+    while new.key != nil { new.write(to: &writer, &firstKeys) }
+    return Self(writer.finish(), firstKeys)
   }
 
   /// Reads entries in order, one block at a time.
@@ -82,8 +86,9 @@ where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendab
       nextBlock()
     }
 
-    mutating func write(to writer: inout BlockWriter<Entry>) {
-      withValues { writer.add($0[index]) }
+    /// Precondition: there is a next entry.
+    mutating func write(to writer: inout BlockWriter<Entry>, _ firstKeys: inout [Key]) {
+      if withValues({ writer.add($0[index]) }) { firstKeys.append(key!) }
       next()
     }
 

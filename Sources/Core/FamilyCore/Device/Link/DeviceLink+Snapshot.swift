@@ -44,8 +44,8 @@ extension DeviceLink {
   /// Restores the state of a snapshot, and removes the events that it covers. Without a usable
   /// snapshot, nothing changes.
   mutating func restoreSnapshot(from history: inout StoredHistory) {
-    let opened = snapshots?.opened
-    snapshots?.opened = nil
+    let opened = snapshots?.takeOpened?()
+    snapshots?.takeOpened = nil
     guard history.snapshot != nil || opened != nil else { return }
     hasIgnoredSnapshot = true
     guard let snapshots, history.lost.isEmpty,
@@ -55,10 +55,7 @@ extension DeviceLink {
     else { return }
     let head = opened.coverage
     self = restored
-    if let storage = snapshots.storage {
-      moveHistory(to: storage)
-      opened.release()
-    }
+    if let storage = snapshots.storage { moveHistory(to: storage) }
     hasIgnoredSnapshot = false
     coverage = head
     history.events.removeAll { head.covers($0.audience, $0.seq) }

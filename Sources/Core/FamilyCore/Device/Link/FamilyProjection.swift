@@ -13,6 +13,8 @@ struct FamilyProjection: Sendable {
   /// The apps on the devices of each child.
   var apps: [PersonID: AppLists] = [:]
   var conversations: [PersonID: Conversation] = [:]
+  /// Where the settled history of the conversations moves; `nil`: the history stays in memory.
+  private var storage: (any HistoryStorage)?
   /// The last requests to join, at most ``Limits/invitations``, in order of arrival.
   var joins: [JoinRequest] = []
   var passcodes = Statements<Passcode>()
@@ -39,7 +41,20 @@ struct FamilyProjection: Sendable {
   }
 
   mutating func setReceipt(_ receipt: Receipt, of child: PersonID) {
-    conversations[child, default: Conversation()].receipt = receipt
+    let new = newConversation
+    conversations[child, default: new].receipt = receipt
+  }
+
+  /// Moves the settled history of all conversations, also of later ones, to a storage.
+  mutating func moveHistory(to storage: any HistoryStorage) {
+    self.storage = storage
+    for child in conversations.keys.sorted() { conversations[child]!.moveHistory(to: storage) }
+  }
+
+  private var newConversation: Conversation {
+    var conversation = Conversation()
+    if let storage { conversation.moveHistory(to: storage) }
+    return conversation
   }
 
   /// Precondition: the event is verified and its content is open.
@@ -78,7 +93,8 @@ struct FamilyProjection: Sendable {
     case .joinRequested(let join): joins = joins.suffix(Limits.invitations - 1) + [join]
     default:
       guard let child = event.audience.conversationChild else { return }
-      conversations[child, default: Conversation()].apply(event)
+      let new = newConversation
+      conversations[child, default: new].apply(event)
     }
   }
 }

@@ -1,23 +1,15 @@
 public import FamilyModel
-import Synchronization
 
 /// The state of a snapshot at a start. Values that stay packed share its memory.
 public final class OpenedSnapshot: Sendable {
   /// The events that the snapshot replaces.
   public let coverage: SnapshotCoverage
+  let bytes: [UInt8]
   let coding: any RecordCoding
-  private let state: Mutex<[UInt8]>
 
   init(_ coverage: SnapshotCoverage, _ bytes: [UInt8], _ coding: any RecordCoding) {
-    (self.coverage, self.coding) = (coverage, coding)
-    state = Mutex(bytes)
+    (self.coverage, self.bytes, self.coding) = (coverage, bytes, coding)
   }
-
-  /// The state; empty once it was released.
-  var bytes: [UInt8] { state.withLock { $0 } }
-
-  /// Releases the state. Values that share its memory keep it.
-  func release() { state.withLock { $0 = [] } }
 }
 
 extension Snapshots {

@@ -28,8 +28,9 @@ public struct Snapshots: Sendable {
   let coding: any RecordCoding
   let seal: Seal
   let open: Open
-  /// The snapshot that the shell has read and opened; `nil`: the records may have one.
-  public var opened: OpenedSnapshot?
+  /// Takes the snapshot that the shell has read and opened, so that only the device keeps its memory;
+  /// `nil`: the records may have one.
+  public var takeOpened: (@Sendable () -> OpenedSnapshot?)?
   /// Where the history of the snapshot moves at once; `nil`: the history stays in memory.
   public var storage: (any HistoryStorage)?
   /// A device makes a snapshot at a start that replays this many events, and the newest ones.

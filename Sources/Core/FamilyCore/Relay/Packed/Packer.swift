@@ -232,7 +232,9 @@ struct Unpacker {
   /// that memory.
   mutating func slice() -> ArraySlice<UInt8> {
     let part = next()
-    guard let snapshot, part.count >= snapshot.bytes.count / Self.sharedPart else {
+    guard let snapshot,
+      part.count >= max(snapshot.bytes.count / Self.sharedPart, Limits.historyInMemory)
+    else {
       return ArraySlice(part)
     }
     let end = snapshot.bytes.count - remaining
