@@ -92,8 +92,7 @@ extension AgentHost {
   static let statusInterval = Nanoseconds.milliseconds(100)
   /// Devices of a host that writes a status. With more devices the file would be large and unread.
   static let statusDevices = 64
-  /// Questions of a conversation in the status. Older ones are left out to keep frequent writes
-  /// small.
+  /// Questions of a conversation in the status. Older ones are left out, for small writes.
   static let statusQuestions = 64
 
   /// Writes a stale status, at most once in each ``statusInterval``.
@@ -101,12 +100,8 @@ extension AgentHost {
   /// - Parameter now: A moment of the clock that is never set back. By the wall clock, a status would
   ///   stay stale for as long as the clock was ahead.
   func writeStatus(_ now: MonotonicInstant) {
-    guard isStatusStale, host.devices.count <= Self.statusDevices,
-      statusWritten + Self.statusInterval <= now
-    else {
-      if host.devices.count > Self.statusDevices { isStatusStale = false }
-      return
-    }
+    guard host.devices.count <= Self.statusDevices else { return isStatusStale = false }
+    guard isStatusStale, statusWritten + Self.statusInterval <= now else { return }
     isStatusStale = false
     statusWritten = now
     let encoder = JSONEncoder()

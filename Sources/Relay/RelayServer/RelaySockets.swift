@@ -119,8 +119,7 @@ final class RelaySockets: PipelineSockets {
 
   // MARK: Queues
 
-  /// How short of memory the process is. While memory is short, queues are shorter and new connections
-  /// wait.
+  /// How short of memory the process is. Under pressure, queues are shorter and connections wait.
   var memoryLevel = MemoryWatch.Level.normal {
     didSet {
       guard memoryLevel != oldValue else { return }
