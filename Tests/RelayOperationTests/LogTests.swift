@@ -60,6 +60,29 @@ import Testing
     close(ends[1])
   }
 
+  @Test("O9: a line of a trace is in the pipe when the call returns, and a full pipe stops no call")
+  func trace() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let writer = LogWriter(descriptor: ends[1], writesAtOnce: true)
+    let reading = FileHandle(fileDescriptor: ends[0])
+    var readable = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+    for number in 0..<100 {
+      writer.write("line \(number)")
+      #expect(poll(&readable, 1, 0) == 1, "the line waits")
+      #expect(reading.availableData == Data("line \(number)\n".utf8))
+    }
+    // More than the pipe holds, and fewer bytes than may wait.
+    let line = String(repeating: "x", count: 990)
+    for number in 100..<600 { writer.write("\(line) \(number)") }
+    var text = ""
+    while !text.hasSuffix(" 599\n"), poll(&readable, 1, 60_000) == 1 {
+      text += String(decoding: reading.availableData, as: UTF8.self)
+    }
+    #expect(text == (100..<600).map { "\(line) \($0)\n" }.joined())
+    close(ends[1])
+  }
+
   /// The number of dropped lines that a statement in the log names.
   private func dropping(_ statement: Substring, _ format: LogOptions.Format) throws -> Int {
     if format == .json { _ = try JSONSerialization.jsonObject(with: Data(statement.utf8)) }

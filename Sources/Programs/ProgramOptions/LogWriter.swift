@@ -2,7 +2,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Writes lines to a file descriptor on a thread of its own, in order.
+/// Writes lines to a file descriptor on a thread of its own, in order. Lines of a trace are written at once
+/// while their pipe has room, so that a process that is killed has written them.
 ///
 /// A reader that stalls never stops the process: lines wait up to ``maximumBytes``, and further ones
 /// are dropped. A line that states their number takes their place.
@@ -18,10 +19,10 @@ package final class LogWriter: Sendable {
     return LogWriter(ofProcess: STDERR_FILENO)
   }()
 
-  /// The writer of the process's standard output, as ``standardError``.
+  /// The writer of a trace on the process's standard output. The end of the process waits for its lines.
   package static let standardOutput: LogWriter = {
     atexit { LogWriter.standardOutput.flush() }
-    return LogWriter(ofProcess: STDOUT_FILENO)
+    return LogWriter(ofProcess: STDOUT_FILENO, writesAtOnce: true)
   }()
 
   private struct Waiting {
@@ -33,15 +34,23 @@ package final class LogWriter: Sendable {
   }
 
   private let descriptor: Int32
+  /// Whether a line is written by its caller if that takes no time.
+  private let writesAtOnce: Bool
   private let waiting = Mutex(Waiting())
   private let queue = DispatchQueue(label: "log")
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  init(descriptor: Int32, writesAtOnce: Bool = false) {
+    self.descriptor = descriptor
+    // On a terminal or a socket, room for one byte does not mean room for a line.
+    var file = stat()
+    let isPipe = fstat(descriptor, &file) == 0 && file.st_mode & S_IFMT == S_IFIFO
+    self.writesAtOnce = writesAtOnce && isPipe
+  }
 
-  private convenience init(ofProcess descriptor: Int32) {
+  private convenience init(ofProcess descriptor: Int32, writesAtOnce: Bool = false) {
     // A reader that is gone must not end the process.
     signal(SIGPIPE, SIG_IGN)
-    self.init(descriptor: descriptor)
+    self.init(descriptor: descriptor, writesAtOnce: writesAtOnce)
   }
 
   /// Enqueues a line. Returns at once.
@@ -50,6 +59,7 @@ package final class LogWriter: Sendable {
   package func write(_ line: String, format: LogOptions.Format = .text) {
     let mustSchedule = waiting.withLock { waiting in
       waiting.format = format
+      if writesAtOnce, !waiting.isScheduled, isWritten(line) { return false }
       guard waiting.bytes.count + line.utf8.count < Self.maximumBytes else {
         waiting.dropped += 1
         return false
@@ -60,6 +70,15 @@ package final class LogWriter: Sendable {
       return !waiting.isScheduled
     }
     if mustSchedule { queue.async { self.writeWaiting() } }
+  }
+
+  /// Writes the line if the pipe has room for it, which then takes it as a whole.
+  private func isWritten(_ line: String) -> Bool {
+    let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
+    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    guard bytes.count <= Int(PIPE_BUF), poll(&room, 1, 0) == 1, room.revents == Int16(POLLOUT)
+    else { return false }
+    return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
   }
 
   /// Waits until all lines are written, at most for ``patience``.
