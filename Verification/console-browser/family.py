@@ -122,7 +122,8 @@ class Family:
         return self.page.locator("#verdict-button")
 
     def wait_until_well(self) -> None:
-        expect(self.verdict()).to_have_attribute("data-state", "ok")
+        # Beside other tests, commands have waited in an outbox for more than a minute.
+        expect(self.verdict()).to_have_attribute("data-state", "ok", timeout=180_000)
 
     # The keyboard
 
