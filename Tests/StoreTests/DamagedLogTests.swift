@@ -17,20 +17,11 @@ import Testing
     let store = try SQLiteEventStore(path: folder.path("a"), limits: LogLimits(), headCycle: 1)
     for seq in 1...Self.events { try store.commit(batch(Self.families.map { event($0, seq) })) }
     var last = batch([event(4, 1)])
-    last.passcodeLocks = [StoredPasscodeLock(family: FamilyID(2), payload: [7])]
+    last.passcodeLocks = [lock(2, 7)]
     try store.commit(last)
     store.close()
-    try change(folder, "a", damage)
+    try change(folder, damage)
     return try SQLiteEventStore(path: folder.path("a"))
-  }
-
-  private func change(_ folder: Folder, _ name: String, _ sql: String) throws {
-    let queue = try DatabaseQueue(path: folder.path(name))
-    try queue.inDatabase { db in
-      try db.execute(sql: sql)
-      #expect(db.changesCount > 0)
-    }
-    try queue.close()
   }
 
   /// The rows of a closed store's events and passcode locks.

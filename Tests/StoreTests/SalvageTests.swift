@@ -1,6 +1,5 @@
 import FamilyModel
 import Foundation
-import GRDB
 import RelayStore
 import Testing
 
@@ -21,15 +20,6 @@ import Testing
       try store.commit(batch)
     }
     store.close()
-  }
-
-  func change(_ folder: Folder, _ sql: String) throws {
-    let queue = try DatabaseQueue(path: folder.path("a"))
-    try queue.inDatabase { db in
-      try db.execute(sql: sql)
-      #expect(db.changesCount > 0)
-    }
-    try queue.close()
   }
 
   private func salvage(_ folder: Folder) throws -> StoreSalvage.Result {

@@ -1,6 +1,5 @@
 import FamilyModel
 import Foundation
-import GRDB
 import RelayStore
 import SQLiteStore
 import Testing
@@ -21,12 +20,7 @@ import Testing
     try store.commit(cursors)
     #expect(try store.findDamage().first == nil)
     store.close()
-    let queue = try DatabaseQueue(path: folder.path("a"))
-    try queue.inDatabase { db in
-      try db.execute(sql: damage)
-      #expect(db.changesCount > 0)
-    }
-    try queue.close()
+    try change(folder, damage)
     return try SQLiteEventStore(path: folder.path("a"))
   }
 

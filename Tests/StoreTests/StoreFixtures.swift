@@ -1,6 +1,8 @@
 import FamilyModel
 import Foundation
+import GRDB
 import RelayStore
+import Testing
 
 /// A temporary folder that is deleted with the value.
 final class Folder {
@@ -41,4 +43,14 @@ func snapshot(_ family: UInt64, _ seq: UInt64) -> StoredSnapshot {
 
 func lock(_ family: UInt64, _ byte: UInt8) -> StoredPasscodeLock {
   StoredPasscodeLock(family: FamilyID(family), payload: [byte])
+}
+
+/// Changes a closed store by a statement.
+func change(_ folder: Folder, _ sql: String, in name: String = "a") throws {
+  let queue = try DatabaseQueue(path: folder.path(name))
+  try queue.inDatabase { db in
+    try db.execute(sql: sql)
+    #expect(db.changesCount > 0)
+  }
+  try queue.close()
 }

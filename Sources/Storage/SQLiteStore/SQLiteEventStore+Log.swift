@@ -27,31 +27,23 @@ extension SQLiteEventStore {
 
   /// The record in a row, as far as it can be read.
   private static func readable(inRow row: Int, _ db: Database) throws -> EventRecord {
-    do throws(StoreError) {
-      let found = try StoreFile.translatingErrors { try record(inRow: Int64(row), db) }
-      return found ?? .unreadable
-    } catch {
-      guard error.isDamage else { throw error }
-      return .unreadable
-    }
+    let found = try StoreFile.unlessDamaged { try record(inRow: Int64(row), db) }
+    return (found ?? nil) ?? .unreadable
   }
 
   /// The family's passcode lock if the record is the family's newest event. The lock of an earlier event
   /// would contradict the event: a later part has it.
   private func lock(after record: EventRecord, inRow row: Int, _ db: Database) throws -> LogRecord?
   {
-    do throws(StoreError) {
-      return try StoreFile.translatingErrors {
-        // Without a head, no event is known to be the newest one.
-        let head = try? heads.find(record.family.rawValue, db)
-        guard head.map({ $0.row == row }) ?? true,
-          let (lock, sum) = try Self.passcodeLock(of: record.family, db)
-        else { return nil }
-        return Int64(lock.checksum) == sum ? .passcodeLock(lock) : .damagedLock(lock, sum: sum)
-      }
-    } catch {
-      guard error.isDamage else { throw error }
-      return .damagedLock(StoredPasscodeLock(family: record.family, payload: []), sum: -1)
+    let family = record.family
+    // With a damaged head, no event is known to be the newest one.
+    let head = try StoreFile.unlessDamaged { try heads.find(family.rawValue, db) }
+    guard head.map({ $0.row == row }) ?? true else { return nil }
+    guard let found = try StoreFile.unlessDamaged({ try Self.passcodeLock(of: family, db) }) else {
+      return .damagedLock(StoredPasscodeLock(family: family, payload: []), sum: -1)
+    }
+    return found.map { lock, sum in
+      Int64(lock.checksum) == sum ? .passcodeLock(lock) : .damagedLock(lock, sum: sum)
     }
   }
 }

@@ -38,26 +38,18 @@ extension SQLiteEventStore {
 
   /// Inserts the record as the newest row.
   private func append(_ record: EventRecord, _ db: Database) throws {
-    let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?,?)")
-    insert.bind(1, record.family.rawValue.signed)
-    insert.bind(2, record.seq.signed)
-    insert.bind(3, record.prior)
-    insert.bind(4, record.audience.rawValue.signed)
-    insert.bind(5, Int64(record.device.rawValue))
-    insert.bind(7, record.at.milliseconds)
-    insert.bind(9, record.sum)
-    try insert.run(binding: 6, record.command, and: 8, record.payload)
+    let insert = try EventInsertion(db)
+    insert.bind(
+      record.family, record.seq, prior: record.prior, record.audience, record.device, record.at,
+      sum: record.sum)
+    try insert.statement.run(binding: 6, record.command, and: 8, record.payload)
     lastRow += 1
-    guard insert.insertedRow == lastRow else { throw StoreError.damaged("the newest event") }
+    try insert.check(row: lastRow)
   }
 
   /// The family's head; that of a family without events if it is damaged.
   private func knownHead(of family: FamilyID, _ db: Database) throws(StoreError) -> HeadCache.Head {
-    do throws(StoreError) {
-      return try StoreFile.translatingErrors { try heads.findLoaded(family.rawValue, db) }
-    } catch {
-      guard error.isDamage else { throw error }
-      return HeadCache.Head(row: 0, seq: 0)
-    }
+    try StoreFile.unlessDamaged { try heads.findLoaded(family.rawValue, db) }
+      ?? HeadCache.Head(row: 0, seq: 0)
   }
 }

@@ -17,23 +17,18 @@ extension SQLiteEventStore {
   private static func write(
     _ events: [StoredEvent], after last: Int64, _ heads: inout HeadCache, _ db: Database
   ) throws -> Int64 {
-    // With NULL, SQLite numbers the row after the newest one and appends without a search.
-    let insert = try RawStatement(db, "INSERT INTO event VALUES (NULL,?,?,?,?,?,?,?,?,?)")
+    let insert = try EventInsertion(db)
     var row = last
     for event in events {
       let family = event.family.rawValue
       let head = try heads.findLoaded(family, db)
       guard event.seq == head.seq &+ 1 else { throw StoreError.conflict }
       row += 1
-      insert.bind(1, family.signed)
-      insert.bind(2, event.seq.signed)
-      insert.bind(3, head.row)
-      insert.bind(4, event.audience.rawValue.signed)
-      insert.bind(5, Int64(event.device.rawValue))
-      insert.bind(7, event.at.milliseconds)
-      insert.bind(9, Int64(event.checksum))
-      try insert.run(binding: 6, event.command, and: 8, event.payload)
-      guard insert.insertedRow == row else { throw StoreError.damaged("the newest event") }
+      insert.bind(
+        event.family, event.seq, prior: head.row, event.audience, event.device, event.at,
+        sum: Int64(event.checksum))
+      try insert.statement.run(binding: 6, event.command, and: 8, event.payload)
+      try insert.check(row: row)
       if event.seq % markEvery == 0 {
         let mark = try RawStatement(db, "INSERT INTO mark VALUES (?,?,?)")
         mark.bind(1, family.signed)

@@ -93,6 +93,14 @@ enum StoreFile {
     return configuration
   }
 
+  /// The result of the body, with its errors translated; `nil` if the body meets damage.
+  static func unlessDamaged<R>(_ body: () throws -> R) throws(StoreError) -> R? {
+    do throws(StoreError) { return try translatingErrors(body) } catch {
+      guard error.isDamage else { throw error }
+      return nil
+    }
+  }
+
   /// Runs the body and translates its errors into `StoreError`s.
   static func translatingErrors<R>(_ body: () throws -> R) throws(StoreError) -> R {
     do {
