@@ -2,7 +2,6 @@ import DequeModule
 import DeviceTurn
 import FamilyCore
 import FamilyModel
-import ZeroMQ
 
 /// Snapshots of running devices.
 extension AgentHost {
@@ -38,7 +37,6 @@ extension AgentHost {
       act(GuardianMachine.Input.snapshotMade(number, snapshot), on: address)
     }
     trace(snapshot == nil ? "no-snapshot" : "snapshot", device: address)
-    Context.releaseFreeMemory()
     makeNextSnapshot()
   }
 }

@@ -63,11 +63,16 @@ struct PackedBlock: Sendable {
 
   var isInMemory: Bool { if case .memory = place { true } else { false } }
 
-  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+  /// The bytes, which a storage reads each time.
+  var bytes: ArraySlice<UInt8> {
     switch place {
-    case .memory(let bytes): bytes.withUnsafeBytes(body)
-    case .stored(let block): block.read().withUnsafeBytes(body)
+    case .memory(let bytes): bytes
+    case .stored(let block): block.read()[...]
     }
+  }
+
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    bytes.withUnsafeBytes(body)
   }
 
   func withValues<Result>(_ body: (Values) -> Result) -> Result {

@@ -76,7 +76,7 @@ where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendab
   private struct Reader {
     private let blocks: [PackedBlock]
     private var block = -1
-    private var bytes: [UInt8] = []
+    private var bytes: ArraySlice<UInt8> = []
     private var index = 0
     /// The key of the next entry; `nil` at the end.
     private(set) var key: Key?
@@ -100,7 +100,7 @@ where Key: Packable & Hashable & Comparable & Sendable, Value: Packable & Sendab
     private mutating func nextBlock() {
       (block, index, key) = (block + 1, 0, nil)
       guard block < blocks.count else { return }
-      bytes = blocks[block].withBytes { [UInt8]($0) }
+      bytes = blocks[block].bytes
       readKey()
     }
 

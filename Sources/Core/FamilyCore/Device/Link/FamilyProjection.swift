@@ -41,8 +41,8 @@ struct FamilyProjection: Sendable {
   }
 
   mutating func setReceipt(_ receipt: Receipt, of child: PersonID) {
-    let new = newConversation
-    conversations[child, default: new].receipt = receipt
+    openConversation(of: child)
+    conversations[child]!.receipt = receipt
   }
 
   /// Moves the settled history of all conversations, also of later ones, to a storage.
@@ -51,10 +51,10 @@ struct FamilyProjection: Sendable {
     for child in conversations.keys.sorted() { conversations[child]!.moveHistory(to: storage) }
   }
 
-  private var newConversation: Conversation {
-    var conversation = Conversation()
-    if let storage { conversation.moveHistory(to: storage) }
-    return conversation
+  private mutating func openConversation(of child: PersonID) {
+    guard conversations[child] == nil else { return }
+    conversations[child] = Conversation()
+    if let storage { conversations[child]!.moveHistory(to: storage) }
   }
 
   /// Precondition: the event is verified and its content is open.
@@ -93,8 +93,8 @@ struct FamilyProjection: Sendable {
     case .joinRequested(let join): joins = joins.suffix(Limits.invitations - 1) + [join]
     default:
       guard let child = event.audience.conversationChild else { return }
-      let new = newConversation
-      conversations[child, default: new].apply(event)
+      openConversation(of: child)
+      conversations[child]!.apply(event)
     }
   }
 }
