@@ -29,13 +29,7 @@ import ZeroMQ
   @Test("O7: a leaving peer costs one slot for each subscriber, however many channels those read")
   func slots() async throws {
     _ = ConnectionGuard.descriptors()
-    var fixture = try await RelayFixture()
-    let pairs = try fixture.createFamily(1)
-    try await fixture.stop()
-    var organizers: [UInt64: CurveKeyPair] = [:]
-    for family in Self.families { organizers[family] = try .generate() }
-    try StoredFamilies(families: Self.families, organizers: organizers).write(to: fixture.folder)
-    fixture = try await RelayFixture(in: fixture.folder)
+    let (fixture, pairs, organizers) = try await RelayFixture.withFamilies(Self.families)
     let context = try Context()
     let subscribers = try Self.families.map { family in
       let peer = try fixture.peer(family, 10, organizers[family], in: context)

@@ -12,13 +12,7 @@ import ZeroMQ
 
   @Test("O8: sockets retry an absent relay at growing delays, and are served once after its return")
   func away() async throws {
-    var fixture = try await RelayFixture()
-    _ = try fixture.createFamily(1)
-    try await fixture.stop()
-    var organizers: [UInt64: CurveKeyPair] = [:]
-    for family in Self.families { organizers[family] = try .generate() }
-    try StoredFamilies(families: Self.families, organizers: organizers).write(to: fixture.folder)
-    fixture = try await RelayFixture(in: fixture.folder)
+    var (fixture, _, organizers) = try await RelayFixture.withFamilies(Self.families)
     let context = try Context()
     let herd = try Self.families.map { family in
       try fixture.peer(family, 10, organizers[family], in: context) { $0.spreadReconnects() }

@@ -1,5 +1,6 @@
 import FamilyModel
 import Foundation
+import RelayFixture
 import RelayStore
 import RelayWire
 import SQLiteStore
@@ -59,5 +60,23 @@ struct StoredFamilies {
     return StoredEvent(
       family: FamilyID(family), seq: seq, audience: conversation, device: DeviceID(30),
       command: event.command, at: at, payload: event.encode())
+  }
+}
+
+extension RelayFixture {
+  /// A relay with its first family, and with stored families without posts. The organizer's device of
+  /// each of those has a key of its own.
+  ///
+  /// - Returns: The relay, the keys of the first family's devices, and the organizers' keys by family.
+  static func withFamilies(_ families: ClosedRange<UInt64>) async throws
+    -> (RelayFixture, [UInt32: CurveKeyPair], organizers: [UInt64: CurveKeyPair])
+  {
+    let fixture = try await RelayFixture()
+    let pairs = try fixture.createFamily(1)
+    try await fixture.stop()
+    var organizers: [UInt64: CurveKeyPair] = [:]
+    for family in families { organizers[family] = try .generate() }
+    try StoredFamilies(families: families, organizers: organizers).write(to: fixture.folder)
+    return (try await RelayFixture(in: fixture.folder), pairs, organizers)
   }
 }
